@@ -68,8 +68,8 @@ struct SampleStreams: ~Copyable {
 
   /// - Parameters:
   ///   - published: the kinds that applications publish, not captures of the session.
-  ///   - acceptedFromNs: the end of the last pause, in which an earlier process of the extension may
-  ///     have died; nil during a pause.
+  ///   - acceptedFromNs: the end of the last pause, in which an earlier process of the extension
+  ///     may have died; nil during a pause.
   init(
     _ sources: SampleSources, published: Set<SampleBufferType>, in group: AppGroup, _ wake: Wake,
     acceptingFromNs acceptedFromNs: UInt64?

@@ -40,8 +40,8 @@ public final class ScreenCapturedState: Sendable {
 /// ``ScreenCapturedState`` whenever it changes.
 ///
 /// Marks are created and removed in one directory, which inotify reports. A publisher that dies
-/// removes nothing, so the process of each one that counts is watched by its pidfd. What cannot be
-/// read is no change: the value stays, or is true if there is none, until it can be read.
+/// removes nothing, so the process of each one that counts is watched by its pidfd. While nothing
+/// can be read, the value stays, or is true if there is none.
 package final class CapturedWatch: Sendable {
   /// How often to look again after a failure, or at a publisher that cannot be watched.
   private static let retryInterval = Duration.seconds(1)

@@ -26,8 +26,8 @@ public struct CaptureSettingOptions: ParsableArguments {
         The program is named as by `xprop WM_CLASS`, the ID as by `xwininfo`: 0x2a00007, or \
         44040199 in decimal digits; a name of this form is always an ID. Windows with the X \
         property _FRAMEBUS_PROTECTED are black too; “marked” selects only those. Their frames, \
-        menus, tooltips and dialogs are black with them. Costs one copy per frame. A broadcast protects \
-        marked windows without this option.
+        menus, tooltips and dialogs are black with them. Costs one copy per frame. A broadcast \
+        protects marked windows without this option.
         """,
       valueName: "window"))
   public var protect: [String] = []

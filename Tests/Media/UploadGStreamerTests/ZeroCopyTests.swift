@@ -14,7 +14,7 @@
     @Test(arguments: ["XR24:640x480", "YU12:640x480", "XR24:641x481"])
     func frameEntersGStreamerInMappedPool(shape: String) throws {
       let bench = try Bench()
-      let group = try AppGroup.create(.local, root: bench.root.path)
+      let group = try AppGroup.open(.local, root: bench.root.path)
       let publisher = try bench.publish("live", "\(shape):300:10000")
       let destination = try WatchedDestination(path: bench.file("out.mkv"))
       let runner = UploadRunner(
