@@ -17,13 +17,17 @@ shown.
   cursor SIDE SECONDS     sets cursors of SIDE x SIDE pixels, one after another
   hints          writes properties of all windows that say that they belong to its own window, and
                  puts a window into each; prints "ready", and waits for a line
-  lazy           shows a window without a background at 0+0, of 160x200, below all others; draws it
-                 plain, and from then on only for the command "draw". Other commands: "hide", "show",
-                 "raise", "resize W H", "place X Y". Prints "ready" and its ID, and "done" after a command
-  slide          claims to be a compositor, and slides a cyan window's picture over the screen while
-                 the desktop changes; prints "ready" before, and "done" after that
-  fade           claims to be a compositor, which fades a cyan window out: prints "ready", and clears
-                 the screen after a line of input
+  lazy           shows a window without a background at 0+0, of 160x200, below all others; draws
+                 it plain, and from then on only for the command "draw". Other commands: "hide",
+                 "show", "raise", "resize W H", "place X Y". Prints "ready" and its ID, and "done"
+                 after a command
+  compositor     claims to be a compositor, and shows a plain window at 0+0, of 160x200, below all
+                 others, which it never draws. Prints "ready", and a line after each command:
+                 "desktop N" and "roots" write these properties of the root, "exposures" prints how
+                 often it was asked to draw the window
+  crowd          makes 3000 windows that are not shown, prints "ready", and waits for a line
+  herd COUNT [all]        shows COUNT marked windows and moves the last continuously, or one that
+                 contains all; prints "ready" when it has begun
   properties     gives windows properties of every type, format and size, and says "done"
 """
 import random
@@ -221,8 +225,14 @@ def hints():
         one.change_property(embedded, embedded, 32, [0, 1])
         one.change_attributes(override_redirect=0)
         window(one, PLAIN, 0, 0, 1, 1).map()
+    write_roots(others)
     screen.sync()
     until_line()
+
+
+def write_roots(windows):
+    root.change_property(
+        screen.intern_atom("_NET_VIRTUAL_ROOTS"), Xatom.WINDOW, 32, [one.id for one in windows])
 
 
 def inside(outer):
@@ -266,32 +276,53 @@ def claim_compositor():
     screen.sync()
 
 
-def paint(colour, x, y):
-    ink = root.create_gc(foreground=colour)
-    root.fill_rectangle(ink, x, y, 60, 40)
-    ink.free()
-    screen.sync()
-
-
-def slide():
+def compositor():
     claim_compositor()
-    until_line()
+    one = window(root, PLAIN, 0, 0, 160, 200)
+    one.change_attributes(event_mask=X.ExposureMask)
+    one.configure(stack_mode=X.Below)
+    one.map()
     desktop = screen.intern_atom("_NET_CURRENT_DESKTOP")
-    root.change_property(desktop, Xatom.CARDINAL, 32, [1])
-    for step in range(10):
-        paint(CYAN, 100 + 10 * step, 100)
-        time.sleep(0.02)
-        root.clear_area(0, 0, 0, 0)
-    print("done", flush=True)
-    sys.stdin.readline()
-
-
-def fade():
-    claim_compositor()
-    paint(CYAN, 100, 100)
-    until_line()
-    root.clear_area(0, 0, 0, 0)
+    root.change_property(desktop, Xatom.CARDINAL, 32, [0])
     screen.sync()
+    print("ready", flush=True)
+    exposures = 0
+    for line in sys.stdin:
+        verb, *numbers = line.split()
+        if verb == "desktop":
+            root.change_property(desktop, Xatom.CARDINAL, 32, [int(numbers[0])])
+        elif verb == "roots":
+            write_roots([])
+        screen.sync()
+        while screen.pending_events():
+            exposures += screen.next_event().type == X.Expose
+        print(exposures, flush=True)
+
+
+def crowd():
+    for _ in range(3000):
+        window(root, PLAIN)
+    screen.sync()
+    until_line()
+
+
+def herd(count, which="last"):
+    outer = root
+    if which == "all":
+        outer = window(root, PLAIN, 0, 0, 200, 200)
+        outer.map()
+    for index in range(int(count)):
+        one = window(outer, CYAN, index % 190, index % 190, 4, 4)
+        mark(one)
+        one.map()
+    screen.sync()
+    print("ready", flush=True)
+    moving = outer if which == "all" else one
+    step = 0
+    while True:
+        step += 1
+        moving.configure(x=step % 50)
+        screen.flush()
 
 
 def properties():
@@ -338,8 +369,9 @@ def properties():
 
 
 roles = {
-    "race": race, "many": many, "deep": deep, "unrest": unrest, "resize": resize,
-    "hints": hints, "lazy": lazy, "slide": slide, "fade": fade, "screen": resize_screen, "saver": saver, "cursor": cursor, "properties": properties,
+    "race": race, "many": many, "deep": deep, "unrest": unrest, "resize": resize, "hints": hints,
+    "lazy": lazy, "compositor": compositor, "crowd": crowd, "herd": herd, "screen": resize_screen,
+    "saver": saver, "cursor": cursor, "properties": properties,
 }
 # Errors about destroyed windows are expected.
 screen.set_error_handler(lambda *_: None)

@@ -6,7 +6,7 @@
   final class CaptureTarget {
     let screen: RootScreen
     let window: XWindow
-    private let connection: XConnection
+    let connection: XConnection
     private var picture: WindowPicture?
     /// The window and all that it lies in: it is seen as long as they are.
     private var chain: Set<XWindow> = []

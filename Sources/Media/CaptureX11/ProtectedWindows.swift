@@ -11,9 +11,10 @@
   /// clients do to windows that are not protected costs a look at those windows, and no frame.
   ///
   /// What a window leaves behind stays black (``ProtectedTrail``). While a compositor may animate a
-  /// window that is iconified or restored, or slide a whole desktop, whose ways only the compositor
-  /// knows, there are no frames (``isUndecided``); so too at first, as such a thing may have begun
-  /// already. Its overviews show what this cannot know of.
+  /// protected window that is iconified or restored, or slide a desktop with one, there are no
+  /// frames of the screen (``isUndecided``): only the compositor knows where it shows the window.
+  /// So too at the beginning, because an animation may have begun before. Overviews are not
+  /// detected.
   struct ProtectedWindows: ~Copyable {
     private let connection: XConnection
     /// Which all places are counted from.
@@ -33,6 +34,8 @@
     private var black: Set<XWindow> = []
     /// The black windows and all that they lie in: who moves one of these may move them.
     private var placing: Set<XWindow> = []
+    /// Windows that were menus once. Another client may change that.
+    private var menus: Set<XWindow> = []
     /// Windows to be looked at, with all that lies in them.
     private var stale: Set<XWindow> = []
     private var needsSearch: Bool
@@ -42,57 +45,60 @@
     /// or translucent.
     private var places: [XWindow: PixelRect] = [:]
     private var trail = ProtectedTrail()
-    /// Of the answers about what was drawn, how many may contain drawing of a protected window
-    /// where it no longer is: that of the time in which it moved, and of the next.
-    private var unsettledAnswers = 0
+    /// How often the server was asked what was drawn.
+    private var questionCount = 0
+    private var answeredQuestion = 0
+    /// Earlier answers may contain what a protected window drew at a former place.
+    private var firstSettledQuestion = 0
     /// Where protected windows are shown beside a captured one, above or below it: only a new
     /// picture of that can hold pixels of theirs.
     private var beside: Set<XWindow> = []
     private var besidePlaces: [XWindow: PixelRect] = [:]
     private var besidePlacing: Set<XWindow> = []
     private var needsBeside = false
-    /// Where windows came through since the last look, in each parent.
+    /// The windows among `placing` that moved, appeared or went since their places were asked for.
+    private var moved: Set<XWindow> = []
+    /// Some of `moved` lie in another window now, or are gone. Their frames may stay for a moment.
+    private var isLeaving = false
+    /// What `moved` covered meanwhile, in each parent.
     private var passed: [XWindow: PixelRect] = [:]
-    /// A member was iconified or restored.
-    private var isAnimated = false
+    private var hints: WindowHints
+    /// No frame was due since events are asked for.
+    private var isBeginning = true
     private var undecidedUntilNs: UInt64 = 0
     /// In the target's pixels.
     private(set) var areas: [PixelRect] = []
 
     private struct Atoms {
       let mark: xcb_atom_t
-      /// Of protected windows, and of the root: a compositor animates what they tell of.
-      let animatedWindows: Set<xcb_atom_t>
-      let animatedDesktops: Set<xcb_atom_t>
-      let virtualRoots: xcb_atom_t
       let compositor: xcb_atom_t
       let relations: WindowRelations.Atoms
+
+      init(_ connection: XConnection) throws(ScreenError) {
+        mark = try connection.atom(ProtectionRule.property)
+        compositor = try connection.atom("_NET_WM_CM_S\(connection.screenNumber)")
+        relations = try WindowRelations.Atoms(connection)
+      }
     }
 
     /// The most windows that are searched. No server has as many in practice.
     private static let maximumWindowCount = 1 << 17
-    /// Windows whose questions are under way at once.
-    private static let batch = 128
 
     /// - Parameter rule: nil if every window may be seen: then no event is asked for.
     init(on target: CaptureTarget, _ rule: ProtectionRule?) throws(ScreenError) {
+      let connection = target.screen.connection
+      let root = XWindow(target.screen.root)
+      let atoms = try Atoms(connection)
+      let hints = try WindowHints(root: root, connection)
+      self.atoms = atoms
+      self.hints = hints
       self.target = target
-      connection = target.screen.connection
+      self.connection = connection
       self.rule = rule ?? ProtectionRule()
       isNeeded = rule != nil
       isOn = isNeeded
       needsSearch = isNeeded
-      tree = WindowTree(root: XWindow(target.screen.root), idMask: connection.setup.idMask)
-      let names = [
-        ProtectionRule.property, "_NET_VIRTUAL_ROOTS", "_NET_WM_CM_S\(connection.screenNumber)",
-        "WM_STATE", "_NET_WM_DESKTOP",
-        "_NET_CURRENT_DESKTOP", "_NET_DESKTOP_VIEWPORT", "_NET_SHOWING_DESKTOP",
-      ]
-      let numbers = try connection.atoms(names)
-      atoms = Atoms(
-        mark: numbers[0], animatedWindows: Set(numbers[3...4]),
-        animatedDesktops: Set(numbers[5...]), virtualRoots: numbers[1], compositor: numbers[2],
-        relations: try WindowRelations.Atoms(connection))
+      tree = WindowTree(root: root, idMask: connection.setup.idMask)
     }
 
     /// Follows another rule, from the next ``refresh()`` on.
@@ -106,7 +112,7 @@
 
     /// Whether ``areas`` is true, as far as the server has told.
     var isCurrent: Bool {
-      !needsSearch && !needsFamily && !needsBounds && !isAnimated && stale.isEmpty
+      !needsSearch && !needsFamily && !needsBounds && hints.isCurrent && stale.isEmpty
     }
 
     /// Whether a window may be seen at places that nobody can know: no frame may be published.
@@ -134,9 +140,10 @@
         if event.type == XCB_MAP_NOTIFY, tree.relations[window] != nil { stale.insert(window) }
         if besidePlacing.contains(window) { needsBeside = true }
         // The server counts the move of a captured window as drawing in it.
-        if placing.contains(window) || target.liesIn(window) { unsettledAnswers = 2 }
+        if placing.contains(window) || target.liesIn(window) { distrustAnswers() }
         guard placing.contains(window) else { return }
         needsBounds = true
+        moved.insert(window)
         if let area = event.area, let parent = tree.parents[window], window != target.window {
           passed[parent] = passed[parent]?.spanning(area) ?? area
         }
@@ -144,11 +151,7 @@
     }
 
     private mutating func note(_ atom: xcb_atom_t, of window: XWindow) {
-      if atom == atoms.virtualRoots, window == tree.root { needsSearch = true }
-      if atoms.animatedWindows.contains(atom), members.contains(window) { isAnimated = true }
-      if atoms.animatedDesktops.contains(atom), window == tree.root, !members.isEmpty {
-        isAnimated = true
-      }
+      if window == tree.root || members.contains(window) { hints.note(atom, of: window) }
       if atom == atoms.mark || atom == XCB_ATOM_WM_CLASS.rawValue
         ? tree.parents[window] != nil
         : atoms.relations.contains(atom) && tree.relations[window] != nil
@@ -162,7 +165,9 @@
       stale.insert(window)
       if placing.contains(window) {
         needsBounds = true
-        unsettledAnswers = 2
+        isLeaving = true
+        moved.insert(window)
+        distrustAnswers()
       }
     }
 
@@ -170,15 +175,30 @@
       tree.remove(window)
       stale.remove(window)
       named.remove(window)
+      menus.remove(window)
+      hints.forget(window)
       if members.contains(window) || black.contains(window) { needsFamily = true }
-      if placing.contains(window) { unsettledAnswers = 2 }
+      if placing.contains(window) {
+        isLeaving = true
+        moved.insert(window)
+        distrustAnswers()
+      }
     }
 
-    /// Notes what was drawn until an answer of the server, all whose events before that were noted.
-    mutating func noteDrawing(_ drawn: [PixelRect]) {
-      if unsettledAnswers == 0 { return trail.subtract(drawn) }
-      unsettledAnswers -= 1
-      trail.renewRequest(nowNs: monotonicNowNs())
+    /// The next question is the first whose answer has only what is drawn from now on, if another
+    /// one is asked before it.
+    private mutating func distrustAnswers() { firstSettledQuestion = questionCount + 2 }
+
+    /// - Returns: the number of the next question to the server about what was drawn.
+    mutating func nextQuestion() -> Int {
+      questionCount += 1
+      return questionCount
+    }
+
+    /// Notes the answer to such a question, after all events before it.
+    mutating func noteDrawing(_ drawn: [PixelRect], of question: Int) {
+      answeredQuestion = max(answeredQuestion, question)
+      if question >= firstSettledQuestion { trail.subtract(drawn) }
     }
 
     /// Whether events of a window are wanted here, so that nobody else may ask for none.
@@ -191,6 +211,7 @@
       for window in [tree.root] + tree.parents.keys { window.watch(false, by: connection) }
       tree = WindowTree(root: tree.root, idMask: tree.idMask)
       needsSearch = true
+      isBeginning = true
       connection.flush()
     }
 
@@ -202,18 +223,21 @@
     /// - Returns: whether the areas are others than before.
     mutating func refresh(upTo limit: Int = .max) throws(ScreenError) -> Bool {
       if isCurrent, !isOutdated { return false }
+      if hints.changedCount > limit { return false }
+      let news = try hints.read(connection)
+      if news.hasVirtualRoots { needsSearch = true }
       if needsSearch {
         if limit < .max { return false }
         try searchAll()
       }
       try search(upTo: limit)
       // Relations are compared without asking the server, so in much less time.
-      if !stale.isEmpty || needsFamily && tree.parents.count / 8 > limit { return false }
+      if !stale.isEmpty || needsFamily && tree.parents.count / 64 > limit { return false }
       if needsFamily { findFamily() }
-      if needsBounds && black.count > limit { return false }
-      if isAnimated { try awaitCompositor() }
       let nowNs = monotonicNowNs()
-      if needsBounds { try findBounds(nowNs) }
+      if needsBounds, try !findBounds(nowNs, upTo: limit) { return false }
+      if news.isAnimated || isBeginning { try awaitCompositor() }
+      isBeginning = false
       if limit == .max { _ = try requestDrawingIfDue() }
       trail.update(nowNs: nowNs)
       let before = areas
@@ -223,10 +247,11 @@
       return areas != before
     }
 
-    /// A compositor shows the way between a window and its icon; without one there is none.
+    /// Without a compositor there are no animations, and none in the picture of a window.
     private mutating func awaitCompositor() throws(ScreenError) {
-      isAnimated = false
-      guard try connection.isOwned(selection: atoms.compositor) else { return }
+      guard !target.isWindow, !members.isEmpty,
+        try connection.isOwned(selection: atoms.compositor)
+      else { return }
       undecidedUntilNs = monotonicNowNs() + ProtectedTrail.durationNs
     }
 
@@ -236,18 +261,16 @@
       named = []
       needsSearch = false
       needsFamily = true
-      // Both may have begun before anything was told.
-      isAnimated = true
-      unsettledAnswers = 2
+      distrustAnswers()
       // Watched before it is looked at, so that no change falls between.
       tree.root.watch(by: connection)
-      let virtualRoots = try tree.root.property(atoms.virtualRoots, connection) ?? []
-      tree.virtualRoots = Set(XWindow.words(of: virtualRoots).map(XWindow.init))
+      tree.virtualRoots = try hints.restart(connection)
       let family = try XWindow.family(tree.root.askFamily(connection), connection)
       stale = Set(family?.children ?? [])
       for child in stale { tree.parents[child] = tree.root }
       try search(upTo: .max)
       for window in former where !tree.contains(window) { window.watch(false, by: connection) }
+      menus.formIntersection(tree.parents.keys)
     }
 
     /// Looks at the stale windows, and at all that lies in them and is not known yet. Asks of many
@@ -258,7 +281,7 @@
       defer { stale = Set(rest) }
       var left = limit
       while !rest.isEmpty, left > 0 {
-        let asked = rest.suffix(min(Self.batch, left)).map { ask($0) }
+        let asked = rest.suffix(min(XWindow.batch, left)).map { ask($0) }
         rest.removeLast(asked.count)
         left -= asked.count
         for questions in asked {
@@ -301,10 +324,8 @@
       var relations: WindowRelations?
       if let asked = questions.relations {
         relations = try WindowRelations.take(asked, connection)
-        // Another client may have changed it.
-        if tree.relations[window]?.isOverrideRedirect == true {
-          relations?.isOverrideRedirect = true
-        }
+        if relations?.isOverrideRedirect == true { menus.insert(window) }
+        if menus.contains(window) { relations?.isOverrideRedirect = true }
       }
       guard let family, let parent = family.parent else {
         forget(window)
@@ -351,6 +372,8 @@
     private mutating func findFamily() {
       needsFamily = false
       needsBounds = true
+      // Others may be black now.
+      moved = [tree.root]
       let family = ProtectedFamily(of: named, in: tree)
       members = family.members
       // A window that is captured alone is black as a whole if it is protected, or lies in one.
@@ -367,35 +390,57 @@
       needsBeside = true
     }
 
-    private mutating func findBounds(_ nowNs: UInt64) throws(ScreenError) {
+    /// - Returns: false if there are more windows to ask for than the limit.
+    private mutating func findBounds(
+      _ nowNs: UInt64, upTo limit: Int
+    ) throws(ScreenError) -> Bool {
+      let isAll = moved.contains(tree.root) || moved.contains(target.window)
+      let asked = isAll ? black : tree.windows(among: black, insideAny: moved)
+      guard asked.count + passed.count <= limit else { return false }
       needsBounds = false
+      moved = []
       let former = places
-      places = try findPlaces(of: black)
-      let isComposited =
-        former == places && passed.isEmpty
-        ? false : try connection.isOwned(selection: atoms.compositor)
+      if isAll { places = [:] }
+      for window in asked { places[window] = nil }
+      places.merge(try target.places(of: asked, in: tree)) { $1 }
+      if former == places, passed.isEmpty { return true }
+      let isComposited = try connection.isOwned(selection: atoms.compositor)
+      defer { isLeaving = false }
       for (window, area) in former where places[window] != area {
-        // It may show the way too, and paints all of the screen from windows' own pictures.
-        if isComposited {
-          trail.addPassed(area.spanning(places[window] ?? area), nowNs: nowNs)
+        // One that is only not protected any more is shown there as others are.
+        if !isLeaving, !black.contains(window) { continue }
+        leave(area, isComposited, nowNs)
+        // It may show the way too.
+        if isComposited, let now = places[window] {
+          trail.addPassed(area.spanning(now), nowNs: nowNs)
         }
         if !isComposited || target.isWindow { trail.add(area, nowNs: nowNs) }
       }
-      for (parent, area) in passed {
-        guard let (x, y) = try parent.origin(on: target.window, connection) else { continue }
-        let place = PixelRect(
-          x: area.x + x, y: area.y + y, width: area.width, height: area.height)
-        trail.addPassed(place, nowNs: nowNs)
-        if !isComposited || target.isWindow { trail.add(place, nowNs: nowNs) }
-      }
+      for area in try target.areas(passed) { leave(area, isComposited, nowNs) }
       passed = [:]
+      return true
+    }
+
+    /// A compositor draws the screen from the pictures of the windows, in which nothing of others
+    /// remains.
+    private mutating func leave(_ area: PixelRect, _ isComposited: Bool, _ nowNs: UInt64) {
+      if isComposited, !target.isWindow {
+        trail.addPassed(area, nowNs: nowNs)
+      } else {
+        trail.add(area, nowNs: nowNs)
+      }
+    }
+
+    /// Follows the size of the picture.
+    mutating func follow(_ size: (width: Int, height: Int)) {
+      trail.bounds = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
     }
 
     /// Follows where protected windows lie beside the target.
     mutating func refreshBeside() throws(ScreenError) {
       guard needsBeside else { return }
       needsBeside = false
-      besidePlaces = try findPlaces(of: beside)
+      besidePlaces = try target.places(of: beside, in: tree)
     }
 
     /// Notes that the target has a new picture. Where its program has not drawn yet, the server has
@@ -407,74 +452,27 @@
     ) throws(ScreenError) -> Bool {
       let former = besidePlaces
       try refreshBeside()
-      let whole = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+      follow(size)
       let nowNs = monotonicNowNs()
       // They or the target may have moved between the two.
       for area in former.merging(besidePlaces, uniquingKeysWith: { $0.spanning($1) }).values {
-        trail.addCopied(area.intersection(whole), nowNs: nowNs)
+        trail.addCopied(area, nowNs: nowNs)
       }
-      unsettledAnswers = 2
+      distrustAnswers()
       return !trail.undrawn.isEmpty
     }
 
     /// Asks programs to draw what they have not drawn by themselves, if it is time to.
     /// - Returns: whether they were asked.
     mutating func requestDrawingIfDue() throws(ScreenError) -> Bool {
-      guard unsettledAnswers == 0, trail.isRequestDue(nowNs: monotonicNowNs()) else {
-        return false
-      }
-      try requestDrawing()
-      return true
+      let nowNs = monotonicNowNs()
+      guard trail.isRequestDue(nowNs: nowNs), answeredQuestion + 1 >= firstSettledQuestion
+      else { return false }
+      trail.noteRequest(nowNs: nowNs)
+      let windows = tree.windows(among: Set(tree.parents.keys), inside: target.window)
+      return try target.requestDrawing(
+        of: windows.subtracting(black).union([target.window]), in: trail.undrawn)
     }
 
-    /// Where windows are shown, with their frames.
-    private func findPlaces(
-      of windows: Set<XWindow>
-    ) throws(ScreenError) -> [XWindow: PixelRect] {
-      var places: [XWindow: PixelRect] = [:]
-      var rest = Array(windows)
-      while !rest.isEmpty {
-        let windows = rest.suffix(Self.batch)
-        rest.removeLast(windows.count)
-        let asked = windows.map { $0.askBounds(on: target.window, connection) }
-        for (window, question) in zip(windows, asked) {
-          guard let area = try XWindow.bounds(question, connection) else { continue }
-          places[window] = tree.relations[window]?.framed(area) ?? area
-        }
-      }
-      return places
-    }
-
-    /// Asks the programs whose windows lie in undrawn areas to draw them again, as xrefresh(1)
-    /// does. The server itself draws the background of a window that has one.
-    private mutating func requestDrawing() throws(ScreenError) {
-      trail.noteRequest()
-      guard let first = trail.undrawn.first else { return }
-      let areas =
-        trail.undrawn.count > Self.maximumRequestAreaCount
-        ? [trail.undrawn.reduce(first) { $0.spanning($1) }] : trail.undrawn
-      let all = Set(tree.parents.keys)
-      let windows = tree.windows(among: all, inside: target.window).subtracting(black)
-      var rest = Array(windows.prefix(Self.maximumRequestCount)) + [target.window]
-      while !rest.isEmpty {
-        let windows = rest.suffix(Self.batch)
-        rest.removeLast(windows.count)
-        let asked = windows.map { $0.askOrigin(on: target.window, connection) }
-        for (window, question) in zip(windows, asked) {
-          guard let (x, y) = try XWindow.origin(question, connection) else { continue }
-          for area in areas {
-            window.requestDrawing(
-              PixelRect(x: area.x - x, y: area.y - y, width: area.width, height: area.height),
-              by: connection)
-          }
-        }
-      }
-      connection.flush()
-    }
-
-    /// The most windows whose programs are asked to draw.
-    private static let maximumRequestCount = 1000
-    /// More areas are merged into one.
-    private static let maximumRequestAreaCount = 16
   }
 #endif

@@ -38,6 +38,10 @@
     /// Grabs that the server refused, one after another.
     private var refusalCount = 0
     private static let maximumRefusalCount = 100
+    /// Grabs in which a protected window may have been anywhere, one after another.
+    private var undecidedCount = 0
+    /// After more, subscribers receive the reason why there are no frames.
+    private static let maximumUndecidedCount = 10
     private var isIdle = true
 
     init(
@@ -73,6 +77,7 @@
         try protection.refreshBeside()
         if presence == .gone { return }
         if transition.isActive { try followTransition() }
+        try followUnrest()
         followSetting()
         tellWhetherPaused(&publisher)
         if focus.isStale {
@@ -165,6 +170,7 @@
       let before = presence
       presence = try target.check(besides: protection)
       if presence == .gone { return }
+      if let size = try target.size() { protection.follow(size) }
       try followResize(&publisher)
       if presence == .shown, before != .shown { transition.begin(nowNs: monotonicNowNs()) }
       if presence == .shown, target.isWindow { try protectNewPicture() }
@@ -179,7 +185,7 @@
     /// Ends the transition once nobody draws any more.
     private mutating func followTransition() throws(ScreenError) {
       let nowNs = monotonicNowNs()
-      if try !drawing(until: damage.take()).isEmpty { transition.noteDrawing(nowNs: nowNs) }
+      if try !drawing(until: takeDamage()).isEmpty { transition.noteDrawing(nowNs: nowNs) }
       transition.endIfQuiet(nowNs: nowNs)
       // Without a program's drawing, a part of the picture would be black.
       if !transition.isActive, try protection.requestDrawingIfDue() {
@@ -187,9 +193,20 @@
       }
     }
 
+    /// Ends a pause for windows that moved without rest, once they rest.
+    private mutating func followUnrest() throws(ScreenError) {
+      guard isUndecidable else { return }
+      try refreshProtection()
+      try screen.connection.synchronize()
+      if try isGrabTrue() { undecidedCount = 0 }
+    }
+
+    /// Whether other clients may prevent every grab.
+    private var isUndecidable: Bool { undecidedCount > Self.maximumUndecidedCount }
+
     /// Tells subscribers why they receive no frames, or that they do again.
     private mutating func tellWhetherPaused(_ publisher: inout Publisher) {
-      let isChanging = transition.isActive || protection.isUndecided
+      let isChanging = transition.isActive || protection.isUndecided || isUndecidable
       let isUnavailable = presence == .hidden || rules.failure != nil
       let reason: PauseReason? = isUnavailable ? .unavailable : isChanging ? .transition : nil
       guard reason != pauseReason else { return }
@@ -223,7 +240,7 @@
       do { loan = try publisher.loan() } catch { throw .publishing(.loan(error)) }
       let nowNs = monotonicNowNs()
       isDamaged = false
-      let changesBefore = damage.take()
+      let changesBefore = takeDamage()
       let outcome = Result { () throws(ScreenError) in try grab(into: &loan) }
       changes.formUnion(try drawing(until: changesBefore))
       // The picture may contain it or not: it counts for this frame and for the next.
@@ -231,8 +248,11 @@
       changes.formUnion(meanwhile)
       if !meanwhile.isEmpty { isDamaged = true }
       switch outcome {
-      case .success(true): refusalCount = 0
+      case .success(true):
+        refusalCount = 0
+        undecidedCount = 0
       case .success(false):
+        undecidedCount += 1
         // The next moment is as good: what changed until then belongs to that frame.
         changes.formUnion(meanwhile)
         owesFrame = true
@@ -266,6 +286,10 @@
       return try drawing(until: pending)
     }
 
+    private mutating func takeDamage() -> ScreenDamage.Pending {
+      damage.take(protection.nextQuestion())
+    }
+
     /// What was drawn until a request.
     private mutating func drawing(
       until pending: ScreenDamage.Pending
@@ -273,7 +297,7 @@
       let areas = try damage.areas(of: pending)
       // By them it is known whose drawing it may be.
       try readEvents(readsSocket: false)
-      protection.noteDrawing(areas)
+      protection.noteDrawing(areas, of: pending.number)
       return DamageRegion(areas)
     }
 
@@ -305,8 +329,8 @@
 
     /// Attempts while other clients go on.
     private static let grabAttempts = 2
-    /// The most windows that are looked at while no other client can go on. Of more, the search
-    /// goes on at the time of the next frame.
+    /// The most windows that are looked at while no other client can go on. The search for more
+    /// continues with the next frame.
     private static let longestSearch = 512
 
     private mutating func attemptGrab(
@@ -379,7 +403,7 @@
         pointer, target.drawable, Int16(target.border + area.x), Int16(target.border + area.y),
         UInt16(area.width), UInt16(area.height), .max, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue),
         segment, offset)
-      changesMeanwhile = damage.take()
+      changesMeanwhile = takeDamage()
       let _: XReply<xcb_shm_get_image_reply_t> = try screen.connection.reply(
         to: "a grab of the screen (ShmGetImage)", cookie.sequence)
     }
@@ -390,7 +414,7 @@
         pointer, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), target.drawable,
         Int16(target.border + area.x), Int16(target.border + area.y), UInt16(area.width),
         UInt16(area.height), .max)
-      changesMeanwhile = damage.take()
+      changesMeanwhile = takeDamage()
       let reply: XReply<xcb_get_image_reply_t> = try screen.connection.reply(
         to: "a grab of the screen (GetImage)", cookie.sequence)
       guard try isGrabTrue() else { return false }

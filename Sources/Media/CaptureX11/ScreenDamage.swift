@@ -26,13 +26,18 @@
 
     /// Requests the changed region and empties it. The server works in order: a grab that is sent
     /// after this contains every change in it.
-    func take() -> Pending {
+    /// - Parameter number: of the question, for the caller.
+    func take(_ number: Int) -> Pending {
       // SAFETY: the connection is open as long as self lives.
       unsafe xcb_damage_subtract(connection.pointer, damage, 0, region)
-      return unsafe Pending(cookie: xcb_xfixes_fetch_region(connection.pointer, region))
+      return unsafe Pending(
+        cookie: xcb_xfixes_fetch_region(connection.pointer, region), number: number)
     }
 
-    struct Pending { let cookie: xcb_xfixes_fetch_region_cookie_t }
+    struct Pending {
+      fileprivate let cookie: xcb_xfixes_fetch_region_cookie_t
+      let number: Int
+    }
 
     /// The changed areas, in the target's pixels.
     func areas(of pending: Pending) throws(ScreenError) -> [PixelRect] {

@@ -3,8 +3,8 @@
   import FrameBus
 
   /// The properties of a top-level window that name related windows: its menus, tooltips and
-  /// dialogs belong to it. Any program can write them, so each can only blacken more: none takes
-  /// back what another one, or none at all, says.
+  /// dialogs belong to it. Any program can write them: each value adds windows, but rewriting one
+  /// can also remove those that only it tied (docs/SECURITY.md).
   struct WindowRelations: Hashable {
     /// The window manager leaves it alone, as it does menus and tooltips.
     var isOverrideRedirect = false

@@ -34,7 +34,7 @@
     }
 
     /// The windows of other clients that some windows lie in: their frames. A program that embeds
-    /// a window is not told from its frame: what could tell them apart, anybody can write.
+    /// a window counts as its frame, because any client can write the properties of both.
     func frames(around windows: some Sequence<XWindow>) -> Set<XWindow> {
       var frames: Set<XWindow> = []
       for window in windows {
@@ -63,8 +63,12 @@
 
     /// The windows among some that lie in another one, at any depth.
     func windows(among some: Set<XWindow>, inside outer: XWindow) -> Set<XWindow> {
-      if outer == root { return some }
-      var isInside = [outer: true]
+      outer == root ? some : windows(among: some, insideAny: [outer]).subtracting([outer])
+    }
+
+    /// The windows among some that are among others, or lie in one of them, at any depth.
+    func windows(among some: Set<XWindow>, insideAny outers: Set<XWindow>) -> Set<XWindow> {
+      var isInside = Dictionary(uniqueKeysWithValues: outers.map { ($0, true) })
       for window in some {
         var path: [XWindow] = []
         var next = window
@@ -76,7 +80,7 @@
         }
         for passed in path { isInside[passed] = isInside[next] }
       }
-      return some.filter { $0 != outer && isInside[$0] == true }
+      return some.filter { isInside[$0] == true }
     }
 
     /// Windows and all that they lie in, up to another one.

@@ -128,7 +128,7 @@
     }
 
     /// Waits until the server has carried out all that it was asked.
-    private func synchronize() throws(ScreenError) {
+    func synchronize() throws(ScreenError) {
       let cookie = unsafe xcb_get_input_focus(pointer)
       let _: XReply<xcb_get_input_focus_reply_t> = try reply(to: "GetInputFocus", cookie.sequence)
     }
@@ -192,7 +192,9 @@
     /// SAFETY: an event that libxcb gave away, freed once, here.
     private func keep(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
       defer { unsafe freeForeignMemory(event) }
-      guard let event = unsafe XEvent(event) else { return }
+      // Errors of requests without an answer are of no interest.
+      guard unsafe event.pointee.response_type != 0, let event = unsafe XEvent(event)
+      else { return }
       events.withLock { events in
         if events.count >= Self.maximumEventCount { events = [.overflow] }
         events.append(event)

@@ -24,8 +24,8 @@
         connection.pointer, id, XCB_CW_EVENT_MASK.rawValue, &mask)
     }
 
-    /// Has the server draw the background of an area, if the window has one, and its program the
-    /// rest.
+    /// Requests that the server draws the background of an area, if the window has one, and that
+    /// its program draws the rest.
     func requestDrawing(_ area: PixelRect, by connection: XConnection) {
       let area = area.intersection(Self.largest)
       // A side of 0 would mean all that follows.
@@ -39,6 +39,9 @@
       x: 0, y: 0, width: Int(Int16.max), height: Int(Int16.max))
 
     // MARK: Questions, which are sent before their answers are waited for
+
+    /// Windows whose questions are under way at once.
+    static let batch = 128
 
     /// What the window lies in, and what in it.
     func askFamily(_ connection: XConnection) -> Question {
@@ -259,6 +262,22 @@
       return PixelRect(
         x: origin.x - border, y: origin.y - border,
         width: Int(size.width) + 2 * border, height: Int(size.height) + 2 * border)
+    }
+
+    /// Where its inside lies on the window of the question; nil if nothing can be drawn in it.
+    static func interior(
+      _ question: BoundsQuestion, _ connection: XConnection
+    ) throws(ScreenError) -> PixelRect? {
+      // All are taken, so that no reply stays behind.
+      let origin = try origin(question.place, connection)
+      let attributes = try attributes(question.attributes, connection)
+      let size = try geometry(question.size, connection)
+      guard let attributes, let size, let origin,
+        attributes._class == UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue),
+        attributes.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
+      else { return nil }
+      return PixelRect(
+        x: origin.x, y: origin.y, width: Int(size.width), height: Int(size.height))
     }
 
     /// - Returns: nil if the window is gone.

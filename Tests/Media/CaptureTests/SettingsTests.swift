@@ -59,7 +59,7 @@ import Testing
 
   /// A mistyped ID is not taken for a name, in a rule or in a source.
   @Test(arguments: ["0x", "0X", "0xg", "0x+1", "0x1ffffffff", "0", "4294967296"])
-  func malformedIDIsNoName(text: String) {
+  func malformedIDIsNotTakenForAName(text: String) {
     #expect(WindowID(text) == .malformed)
     #expect(throws: CaptureOptionError.badWindow(text)) { try WindowRule(text) }
     #expect(throws: SourceSpecificationError.badWindow(text)) { try WindowSelector(text) }

@@ -61,9 +61,9 @@ import Testing
     }
   }
 
-  /// They name another owner, call the window embedded and the menu a frame.
+  /// They name another owner, call the window embedded, the menu a frame and the frame a root.
   @Test(arguments: [false, true])
-  func hintsOfAnotherClientTakeNoBlacknessAway(isManaged: Bool) throws {
+  func windowsStayBlackWhateverAnotherClientWritesOfThem(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let desktop = isManaged ? try Desktop(on: world.screen) : nil

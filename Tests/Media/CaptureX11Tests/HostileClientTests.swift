@@ -36,6 +36,9 @@ import Testing
       try writeFully(Array((command + "\n").utf8), to: input.number)
       try waitUntil("the client answers") { lines.count > answers }
     }
+
+    /// The last line that it printed.
+    var lastLine: String { String(lines.last ?? "") }
   }
 
   /// Each frame is looked at by a subscriber that knows nothing but the clock.

@@ -40,8 +40,11 @@
       #expect(!trail.isRequestDue(nowNs: second - 1) && trail.isRequestDue(nowNs: second))
       trail.update(nowNs: second)
       #expect(Array(trail.areas) == [PixelRect(x: 10, y: 20, width: 40, height: 20)])
-      trail.noteRequest()
-      #expect(!trail.isOutdated(nowNs: 1000 * second))
+      // Each request waits for twice as long as the one before.
+      trail.noteRequest(nowNs: second)
+      #expect(!trail.isOutdated(nowNs: 2 * second - 1) && trail.isRequestDue(nowNs: 2 * second))
+      trail.noteRequest(nowNs: 2 * second)
+      #expect(!trail.isOutdated(nowNs: 4 * second - 1) && trail.isRequestDue(nowNs: 4 * second))
       trail.subtract([PixelRect(x: 0, y: 20, width: 100, height: 20)])
       #expect(trail.isOutdated(nowNs: second))
       #expect(Array(trail.areas).isEmpty)
@@ -58,7 +61,40 @@
       #expect(Array(trail.areas).isEmpty)
     }
 
-    @Test func manyAreasAreOneThatContainsThem() {
+    @Test func areaOutsideOfTheTargetIsNotKept() {
+      var trail = ProtectedTrail()
+      trail.bounds = PixelRect(x: 0, y: 0, width: 30, height: 30)
+      trail.add(PixelRect(x: 30, y: 0, width: 9, height: 9), nowNs: 0)
+      trail.add(PixelRect(x: -9, y: -9, width: 9, height: 40), nowNs: 0)
+      #expect(trail.areas.isEmpty && trail.undrawn.isEmpty)
+      trail.add(area, nowNs: 0)
+      #expect(trail.undrawn == [PixelRect(x: 10, y: 10, width: 20, height: 20)])
+    }
+
+    @Test func areaThatIsDrawnInManyPartsStaysBlackWhereItWasNot() {
+      var trail = ProtectedTrail()
+      trail.add(PixelRect(x: 0, y: 0, width: 400, height: 400), nowNs: 0)
+      let drawn = (0..<10_000).map {
+        PixelRect(x: $0 % 100 * 4 + $0 / 100 % 2, y: $0 / 100 * 4, width: 1, height: 1)
+      }
+      trail.subtract(drawn)
+      #expect(trail.undrawn.count <= ProtectedTrail.maximumCount)
+      for (x, y) in [(3, 3), (2, 0), (399, 399)] {
+        let pixel = PixelRect(x: x, y: y, width: 1, height: 1)
+        #expect(trail.undrawn.contains { $0.contains(pixel) })
+      }
+    }
+
+    @Test func manyAreasFarApartAreNotOne() {
+      var trail = ProtectedTrail()
+      for index in 0..<1000 {
+        trail.add(
+          PixelRect(x: index % 2 * 3000, y: index % 500, width: 1, height: 1), nowNs: 0)
+      }
+      #expect(trail.areas.allSatisfy { $0.width < 3000 })
+    }
+
+    @Test func manyAreasAreFewThatContainThem() {
       var trail = ProtectedTrail()
       for index in 0..<1000 {
         trail.add(PixelRect(x: index * 3, y: index, width: 2, height: 2), nowNs: 0)

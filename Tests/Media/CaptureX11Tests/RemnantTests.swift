@@ -9,6 +9,7 @@ import Testing
   private static let cyan: UInt32 = 0x00FFFF
   private static let plain: UInt32 = 0x445566
   private static let background: UInt32 = 0x112233
+  private static let pause = "paused: its source is changing"
 
   /// The server draws nothing in a window without a background, whose program may hang.
   @Test(arguments: [["--backend", "socket"], ["--isolate"]])
@@ -79,45 +80,123 @@ import Testing
     }
   }
 
-  @Test func nothingIsShownWhileAnAnimationFromBeforeTheCaptureMayRun() throws {
+  /// An animation may have begun before the capture.
+  @Test func captureOfAProtectedWindowBeginsWithAPauseUnderACompositor() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
-      let compositor = try HostileClientTests.Client(["fade"], on: world.screen)
+      let window = try ShownWindow("one", "60x40+200+30", isMarked: true, on: world.screen)
+      let compositor = try HostileClientTests.Client(["compositor"], on: world.screen)
       try compositor.waitUntilReady()
       let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
-      let events = StreamEvents()
-      var subscriber = try world.subscriber(start: .oldest) { events.add($0) }
-      var first: TakenFrame?
-      var isFading = true
-      while first == nil {
-        first = try subscriber.take(within: .milliseconds(10))
-        guard isFading, events.all.contains(.paused(.transition)) else { continue }
-        isFading = false
-        try compositor.resume()
-      }
-      #expect(first?.count(of: Self.cyan) == 0)
+      var subscriber = try world.subscriber(start: .oldest)
+      let first = try subscriber.take { _ in true }
+      #expect(first.count(of: 0) == 60 * 40)
+      #expect(capture.errors.text.contains(Self.pause))
+      _ = (window, compositor)
       try capture.end(with: SIGTERM)
     }
   }
 
-  @Test func nothingIsShownWhileACompositorSlidesADesktop() throws {
+  @Test func captureWithoutProtectedWindowsIsNotPausedUnderACompositor() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
-      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
-      let compositor = try HostileClientTests.Client(["slide"], on: world.screen)
+      let compositor = try HostileClientTests.Client(["compositor"], on: world.screen)
       try compositor.waitUntilReady()
       let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
-      let watch = try FrameWatch(world, for: [0, Self.background, 0x223344])
-      try watch.wait { $0.count(of: 0) == 60 * 40 }
-      try compositor.resume()
-      try compositor.program.waitForOutput("done")
-      try world.paint("#223344")
-      try watch.wait { $0.pixel(319, 239) == 0x223344 }
-      try watch.end()
+      var subscriber = try world.subscriber(start: .oldest)
+      for color: UInt32 in [0x223344, 0x334455] {
+        for command in ["roots", "desktop 1", "desktop 2"] { try compositor.perform(command) }
+        try world.paint("#" + String(color, radix: 16))
+        _ = try subscriber.take { $0.pixel(319, 239) == color }
+      }
+      #expect(!capture.errors.text.contains(Self.pause))
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// Any client can write them again and again.
+  @Test func propertiesThatKeepTheirValuesPauseNothing() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let window = try ShownWindow("one", "60x40+200+30", isMarked: true, on: world.screen)
+      let compositor = try HostileClientTests.Client(["compositor"], on: world.screen)
+      try compositor.waitUntilReady()
+      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
+      var subscriber = try world.subscriber()
+      _ = try subscriber.take { $0.pixel(319, 239) == 0x112233 }
+      for color: UInt32 in [0x223344, 0x334455, 0x445566] {
+        for command in ["roots", "desktop 0"] { try compositor.perform(command) }
+        try world.paint("#" + String(color, radix: 16))
+        _ = try subscriber.take { $0.pixel(319, 239) == color }
+      }
+      #expect(capture.errors.text.components(separatedBy: Self.pause).count == 2)
       _ = window
-      try compositor.resume()
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// The window below is one whose program hangs.
+  @Test func noProgramIsAskedToDrawUnderACompositor() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let compositor = try HostileClientTests.Client(["compositor"], on: world.screen)
+      try compositor.waitUntilReady()
+      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
+      var subscriber = try world.subscriber()
+      _ = try subscriber.take { $0.pixel(40, 50) == 0 }
+      try window.perform("move 200 30")
+      try compositor.perform("exposures")
+      let exposures = compositor.lastLine
+      _ = try subscriber.take { $0.pixel(40, 50) == Self.plain && $0.pixel(220, 50) == 0 }
+      try world.paint("#223344")
+      _ = try subscriber.take { $0.pixel(319, 239) == 0x223344 }
+      try compositor.perform("exposures")
+      #expect(compositor.lastLine == exposures)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// Among three thousand windows is one of which the server has drawn the background.
+  @Test func areaAmongManyWindowsIsShownAgain() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let below = try ShownWindow("below", "160x200+0+0", color: "445566", on: world.screen)
+      let crowd = try HostileClientTests.Client(["crowd"], on: world.screen)
+      try crowd.waitUntilReady()
+      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
+      var subscriber = try world.subscriber()
+      _ = try subscriber.take { $0.pixel(40, 50) == 0 }
+      try window.perform("move -30 -20")
+      try window.perform("move 200 30")
+      _ = try subscriber.take { $0.pixel(40, 50) == Self.plain && $0.count(of: 0) == 60 * 40 }
+      try crowd.resume()
+      _ = below
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func changeOfTheDesktopPausesTheStreamUnderACompositor() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let window = try ShownWindow("one", "60x40+200+30", isMarked: true, on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
+      var subscriber = try world.subscriber()
+      _ = try subscriber.take { $0.count(of: 0) == 60 * 40 }
+      let compositor = try HostileClientTests.Client(["compositor"], on: world.screen)
+      try compositor.waitUntilReady()
+      try compositor.perform("desktop 1")
+      try capture.waitForErrors(Self.pause)
+      try world.paint("#223344")
+      _ = try subscriber.take { $0.pixel(319, 239) == 0x223344 }
+      _ = window
       try capture.end(with: SIGTERM)
     }
   }
