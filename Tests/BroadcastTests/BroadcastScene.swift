@@ -71,10 +71,11 @@ final class BroadcastScene: Sendable {
     return try controller.waitForEnding(of: session)
   }
 
-  /// The calls that the extension received, in order; consecutive samples are one line.
+  /// The calls that the extension received, in order; consecutive samples are one line. Whether a
+  /// screen that is back is still being drawn depends on the moment.
   var trace: [String] {
     let text = (try? String(contentsOfFile: root.file("trace"), encoding: .utf8)) ?? ""
-    return text.split(separator: "\n").map(String.init)
+    return text.split(separator: "\n").map(String.init).filter { $0 != "paused transition" }
   }
 
   func waitForTrace(_ lines: [String]) throws {

@@ -414,7 +414,6 @@
         if isComposited, let now = places[window] {
           trail.addPassed(area.spanning(now), nowNs: nowNs)
         }
-        if !isComposited || target.isWindow { trail.add(area, nowNs: nowNs) }
       }
       for area in try target.areas(passed) { leave(area, isComposited, nowNs) }
       passed = [:]

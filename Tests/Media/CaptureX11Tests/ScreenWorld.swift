@@ -292,6 +292,9 @@ final class StreamEvents: Sendable {
 
   func add(_ event: StreamEvent) { list.withLock { $0.append(event) } }
   var all: [StreamEvent] { list.withLock { $0 } }
+  var ofPauses: [StreamEvent] {
+    all.filter { event in if case .annotated = event { false } else { true } }
+  }
 
   /// Events are reported on the receiving thread, so this has to receive.
   func wait(for event: StreamEvent, _ receive: (Duration) throws -> Void) throws {

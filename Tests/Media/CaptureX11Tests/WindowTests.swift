@@ -98,7 +98,7 @@ import Testing
       #expect(try subscriber.take()?.magentaCount == 60 * 40)
       // Shown again, it is not drawn at once.
       #expect(
-        events.all.filter { $0 != .paused(.transition) } == [.paused(.unavailable), .resumed])
+        events.ofPauses.filter { $0 != .paused(.transition) } == [.paused(.unavailable), .resumed])
       try capture.end(with: SIGTERM)
     }
   }
@@ -120,7 +120,7 @@ import Testing
           return frame.width == width
         }
       }
-      #expect(events.all.starts(with: [.paused(.transition), .resumed]))
+      #expect(events.ofPauses.starts(with: [.paused(.transition), .resumed]))
       try capture.end(with: SIGTERM)
     }
   }
