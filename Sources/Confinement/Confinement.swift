@@ -23,6 +23,9 @@ package struct Confinement: Hashable, Sendable {
   package var grants: [PathGrant] = []
   /// Names of environment variables to keep.
   package var variables: [String] = []
+  /// Those that a process of another user than its host's gets without confinement.
+  static let variablesOfOtherUsers =
+    SystemPaths.variables + ["DISPLAY", "XAUTHORITY", "PULSE_SERVER", "PULSE_COOKIE"]
   /// Whether an unprivileged user may use a user namespace to get a private root. All other users
   /// appear as nobody in it, so it does not suit a group that several users share.
   package var mayMapUsers = true

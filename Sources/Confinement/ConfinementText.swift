@@ -10,10 +10,12 @@ struct ConfinementText {
   static let maximumGroups = 256
   let text: String
 
-  /// - Parameter descriptorCount: how many descriptors beside the standard streams stay open.
+  /// - Parameters:
+  ///   - variables: what another user's process without confinement gets beside the usual ones.
+  ///   - descriptorCount: how many descriptors beside the standard streams stay open.
   init(
-    _ confinement: Confinement?, as user: UserAccount? = nil, memoryGroup: String? = nil,
-    descriptorCount: Int, diesWithHost: Bool
+    _ confinement: Confinement?, as user: UserAccount? = nil, variables: [String] = [],
+    memoryGroup: String? = nil, descriptorCount: Int, diesWithHost: Bool
   ) throws(LaunchError) {
     var lines = ["framebus-confine 1", "descriptors \(descriptorCount)"]
     if diesWithHost { lines.append("parent \(currentProcessID())") }
@@ -32,6 +34,9 @@ struct ConfinementText {
       // Parents come before the paths in them.
       lines += confinement.grants.sorted { $0.path.utf8.count < $1.path.utf8.count }
         .map { "\($0.access.rawValue) \($0.path)" }
+    } else if user != nil {
+      // Others of the host may be secrets.
+      lines += (Confinement.variablesOfOtherUsers + variables).map { "variable \($0)" }
     }
     if let line = lines.first(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) {
       throw .unsayable(line)

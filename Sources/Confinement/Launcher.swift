@@ -39,7 +39,9 @@ package struct Launcher: Sendable {
     let group = confinement?.memoryBytes.flatMap { MemoryGroup(budgetBytes: $0) }
     if let group { confinement?.grants.append(.init(.read, group.path)) }
     let text = try ConfinementText(
-      confinement, as: user, memoryGroup: group?.path, descriptorCount: program.inherited.count,
+      confinement, as: user,
+      variables: program.environment.filter { $0.value != nil }.keys.sorted(),
+      memoryGroup: group?.path, descriptorCount: program.inherited.count,
       diesWithHost: bond == .diesWithHost)
     let process: ChildProcess
     let report: Report

@@ -27,11 +27,13 @@ def state():
 def send(process, number):
     if not thread:
         return os.kill(process, number)
-    for task in os.listdir(f"/proc/{process}/task"):
-        with open(f"/proc/{process}/task/{task}/comm") as file:
-            if file.read() == thread + "\n":
-                return ctypes.CDLL(None).tgkill(process, int(task), number)
-    raise LookupError(f"no thread is called {thread}")
+    # A thread names itself once it runs.
+    while True:
+        for task in os.listdir(f"/proc/{process}/task"):
+            with open(f"/proc/{process}/task/{task}/comm") as file:
+                if file.read() == thread + "\n":
+                    return ctypes.CDLL(None).tgkill(process, int(task), number)
+        os.sched_yield()
 
 
 def ended(status):

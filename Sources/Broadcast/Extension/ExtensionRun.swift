@@ -195,7 +195,11 @@ final class ExtensionRun: @unchecked Sendable {
           if pauses.isEmpty { try writePhase() }
         }
       case .lost(let type):
-        if type == leading { newPauses.insert(.captureLost) }
+        if type == leading {
+          newPauses.insert(.captureLost)
+        } else if published.contains(type), let stream = sources.streams[type] {
+          try change { $0.missingSound[type] = "nobody publishes the stream \(stream) any more" }
+        }
       case .back(let type, let generation):
         if type == leading {
           newPauses.subtract([.captureLost, .transition, .unavailable])

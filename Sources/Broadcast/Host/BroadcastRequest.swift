@@ -2,6 +2,7 @@ import AppGroup
 import Capture
 import CredentialStore
 import FrameBus
+import Platform
 import SharedDefaults
 import Sound
 
@@ -122,6 +123,7 @@ extension BroadcastRequest {
   /// option is set that only a capture can follow.
   package func checkOptions() throws(BroadcastError) {
     try setup.check()
+    if let server, WebAddress(server: server) == nil { throw .server(.malformed(server)) }
     guard let published = publishedStream else { return }
     // The microphone is captured beside the stream, and its silence has a limit.
     var options = CaptureSettings.Option.allCases

@@ -269,7 +269,10 @@ final class HostRun: @unchecked Sendable {
   }
 
   private func startDueRoles() throws(BroadcastError) {
-    guard let starter, try starter.updatePluginRegistry(stop: finishRequested) else { return }
+    let keepers = [extensionRole, capture] + sound.values
+    guard let starter, keepers.contains(where: \.isDue),
+      try starter.updatePluginRegistry(stop: finishRequested)
+    else { return }
     if extensionRole.isDue {
       // Before the start, because the process reads it.
       try board.change(session) { $0.beginAttempt() }

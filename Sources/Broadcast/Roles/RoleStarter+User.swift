@@ -26,10 +26,10 @@ extension RoleStarter {
     let dedicated = holders.subtracting(group.users(of: .host))
     let candidates = dedicated.isEmpty ? holders : dedicated
     let weakness: String
-    if launcher == nil {
-      weakness = "framebus-confine is missing, which starts it as another user"
-    } else if !mayStartAsOtherUsers {
+    if !mayStartAsOtherUsers {
       weakness = "only root, or a host with CAP_SETUID, CAP_SETGID and CAP_KILL, can change users"
+    } else if launcher == nil {
+      weakness = "framebus-confine is missing, which starts it as another user"
     } else if candidates.count > 1 {
       weakness = "several users hold the role: \(Self.text(candidates))"
     } else if let id = candidates.first {

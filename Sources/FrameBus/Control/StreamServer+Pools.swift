@@ -24,6 +24,12 @@ extension StreamServer {
 
   /// Sends a subscriber its owed annotation and pools.
   func flush(_ connection: Connection) {
+    // First, so that an annotation that a subscriber does not read delays no notice.
+    if !connection.owedPools.isEmpty,
+      connection.unacknowledgedPools >= Self.maximumUnacknowledgedPools
+    {
+      giveNotice(connection)
+    }
     guard flushAnnotation(connection) else { return }
     while let pool = connection.owedPools.first {
       guard connection.unacknowledgedPools < Self.maximumUnacknowledgedPools else {

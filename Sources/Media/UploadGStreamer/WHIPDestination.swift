@@ -9,6 +9,8 @@
   public struct WHIPOptions: Sendable {
     public var bearer: BearerToken?
     public var allowsPlainHTTP = false
+    /// Whether the server may not redirect to another one (scheme, host, port).
+    public var staysAtOrigin = false
     /// A file of certificates to trust instead of the system's.
     public var certificates: String?
     public var servers: [ICEServer] = []
@@ -110,7 +112,8 @@
       retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: options.retriesFirst)
       do throws(WHIPError) {
         endpoint = try WHIPEndpoint(
-          address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP)
+          address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP,
+          staysAtOrigin: options.staysAtOrigin)
         client = try Self.makeClient(options)
       } catch {
         throw .upload(error)
@@ -325,7 +328,8 @@
       let next: WHIPEndpoint
       do throws(WHIPError) {
         next = try WHIPEndpoint(
-          address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP)
+          address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP,
+          staysAtOrigin: true)
         guard next.address.hasSameOrigin(as: endpoint.address) else {
           throw .otherServer(next.address, agreed: endpoint.address.origin)
         }

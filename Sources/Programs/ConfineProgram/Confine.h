@@ -17,6 +17,9 @@ struct grant {
   /// As requested, and with links resolved: NULL if there is no such file.
   const char *path;
   const char *realPath;
+  /// What the path led to.
+  dev_t device;
+  ino_t inode;
 };
 
 struct request {
@@ -63,7 +66,11 @@ int limit_resources(void);
 int die_with_parent(pid_t parent);
 void keep_descriptors(unsigned count, int *reportDescriptor);
 int enter_group(const char *path);
+/// Removes the variables that the request does not list.
+void keep_variables(const struct request *request);
 void set_environment(const struct request *request, bool isInGroup);
+/// Leaves the host's terminal, into which another user could type otherwise (TIOCSTI).
+void leave_terminal(void);
 
 struct surroundings {
   /// Whether files that were not granted are invisible.

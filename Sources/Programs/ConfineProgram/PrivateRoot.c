@@ -109,6 +109,13 @@ static bool make_read_only(const char *path) {
                  sizeof attributes) == 0;
 }
 
+/// Whether a path still leads to what it led to when it was granted: its user may exchange links.
+static bool is_same(const char *path, const struct grant *grant) {
+  struct stat status;
+  return stat(path, &status) == 0 && status.st_dev == grant->device &&
+         status.st_ino == grant->inode;
+}
+
 /// Mounts a granted file or directory at its path.
 /// - Returns: false if a read-only grant is writable there.
 static bool show(const struct grant *grant) {
@@ -126,9 +133,13 @@ static bool show(const struct grant *grant) {
   }
   // A listed directory contains only the other grants in it.
   bool isKept = true;
-  if (grant->access != ACCESS_LIST && mount(host, path, NULL, MS_BIND | MS_REC, NULL) == 0 &&
-      grant->access != ACCESS_WRITE)
-    isKept = make_read_only(path);
+  if (grant->access != ACCESS_LIST && mount(host, path, NULL, MS_BIND | MS_REC, NULL) == 0) {
+    if (!is_same(path, grant)) {
+      umount2(path, MNT_DETACH);
+      return true;
+    }
+    if (grant->access != ACCESS_WRITE) isKept = make_read_only(path);
+  }
   if (strcmp(path, grant->path) == 0) return isKept;
   make_parents(grant->path);
   if (symlink(path, grant->path) != 0) {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -97,11 +98,22 @@ int enter_group(const char *path) {
   return error;
 }
 
-void set_environment(const struct request *request, bool isInGroup) {
+void keep_variables(const struct request *request) {
   char **kept = environ;
   for (char **entry = environ; *entry != NULL; entry++)
     if (stays(*entry, request)) *kept++ = *entry;
   *kept = NULL;
+}
+
+void leave_terminal(void) {
+  int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0) return;
+  ioctl(terminal, TIOCNOTTY);
+  close(terminal);
+}
+
+void set_environment(const struct request *request, bool isInGroup) {
+  keep_variables(request);
   setenv("FRAMEBUS_CONFINED", "1", 1);
   if (request->memoryBytes == 0) return;
   char number[24];

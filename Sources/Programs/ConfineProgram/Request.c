@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,7 +41,32 @@ static bool add_grant(struct request *request, enum access access, const char *p
   struct grant *grant = &request->grants[request->grantCount++];
   grant->access = access;
   grant->path = path;
-  grant->realPath = realpath(path, NULL);
+  return true;
+}
+
+/// Finds what the granted paths lead to, with the rights of the role's user: a link of that user
+/// leads to nothing that it could not reach itself.
+static bool resolve_grants(struct request *request) {
+  uid_t user = geteuid();
+  gid_t group = getegid();
+  if (request->user != 0) {
+    if (setgroups(request->groupCount, request->groups) != 0) return false;
+    setfsgid(request->groups[0]);
+    setfsuid(request->user);
+    // Neither call says whether it has failed; this one changes nothing.
+    if ((uid_t)setfsuid(-1) != request->user) return false;
+  }
+  for (unsigned i = 0; i < request->grantCount; i++) {
+    struct grant *grant = &request->grants[i];
+    struct stat status;
+    char *path = realpath(grant->path, NULL);
+    if (path == NULL || stat(path, &status) != 0) continue;
+    grant->realPath = path;
+    grant->device = status.st_dev;
+    grant->inode = status.st_ino;
+  }
+  setfsuid(user);
+  setfsgid(group);
   return true;
 }
 
@@ -106,7 +133,8 @@ const char *read_request(int descriptor, struct request *request) {
   char *line = strsep(&rest, "\n");
   if (strcmp(line, "framebus-confine 1") != 0) return "the request has an unknown version";
   while ((line = strsep(&rest, "\n")) != NULL) {
-    if (strcmp(line, "end") == 0 && rest != NULL && *rest == '\0') return NULL;
+    if (strcmp(line, "end") == 0 && rest != NULL && *rest == '\0')
+      return resolve_grants(request) ? NULL : "it cannot become another user";
     if (!parse_line(line, request)) return "the request has an unknown line";
   }
   return "the request is incomplete";

@@ -65,6 +65,7 @@ static void report_watches(struct surroundings around, bool hasFilter) {
 
 /// Without this step a role would have its host's rights, so a failure ends the start.
 static bool change_user(const struct request *request) {
+  leave_terminal();
   int error = become_user(request);
   char detail[64];
   snprintf(detail, sizeof detail, "uid %u, and not its host's", (unsigned)request->user);
@@ -107,7 +108,10 @@ static bool confine(const struct request *request) {
 static bool change_rights(const struct request *request) {
   if (request->sockets != SOCKETS_ANY) return confine(request);
   if (request->user == 0) return true;
-  return change_user(request) && drop_capabilities() == 0;
+  keep_variables(request);
+  drop_bounding_set();
+  return change_user(request) && drop_capabilities() == 0 &&
+         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
 int main(int count, char **arguments) {

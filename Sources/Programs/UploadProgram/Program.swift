@@ -190,6 +190,8 @@ struct Send: ParsableCommand {
             }
           }
         whip.retriesFirst = setup.retriesFirst
+        // Somebody has agreed to this server alone.
+        whip.staysAtOrigin = followsAddress
         if followsAddress, broadcast == nil, upload.server == nil, whip.bearer != nil {
           let origin = named.flatMap { WebAddress($0.address) }?.origin ?? "its server"
           throw UsageError("\(BroadcastServerError.unnamed(origin: origin))")

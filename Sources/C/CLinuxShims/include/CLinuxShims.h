@@ -5,6 +5,7 @@
 #pragma once
 #include "LinuxArguments.h"
 #include "LinuxDatagram.h"
+#include "LinuxFileRights.h"
 #include "LinuxGuard.h"
 #include "LinuxKeyring.h"
 #include "LinuxSemaphore.h"
