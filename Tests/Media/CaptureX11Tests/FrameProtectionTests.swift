@@ -74,6 +74,8 @@ import Testing
       let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
       let other = try ShownWindow(
         "two", "30x20+100+180", color: "112233", isMarked: true, on: world.screen)
+      // Window managers choose another place at first.
+      try other.perform("move 100 180")
       try window.perform("menu 00ffff 230 150")
       try watch.wait { $0.pixel(255, 180) == 0 && $0.pixel(110, 190) == 0 }
       let client = try HostileClientTests.Client(["hints"], on: world.screen)

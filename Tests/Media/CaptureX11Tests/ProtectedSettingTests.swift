@@ -21,10 +21,11 @@ import Testing
         try world.protectBySetting(#"["secret"]"#)
         let writtenNs = monotonicNowNs()
         for step in 0..<5 {
+          // A picture that does not change is published once, perhaps before the writer has ended.
+          try window.perform("move \(40 + 10 * step) 60")
           let frame = try subscriber.take(capturedAfterNs: writtenNs)
           #expect(frame.shows(only: [0, 0x112233]), "frame \(step) of round \(round)")
           #expect(frame.count(of: 0) >= 60 * 40)
-          try window.perform("move \(40 + 10 * step) 60")
         }
         try world.protectBySetting("[]")
       }
