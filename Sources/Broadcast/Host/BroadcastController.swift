@@ -109,14 +109,14 @@ public final class BroadcastController: Sendable {
     _ running: BroadcastRecord, _ found: FoundRoles, _ presence: RolePresence,
     _ request: BroadcastRequest, as requested: BroadcastRequest, _ manifest: ExtensionManifest
   ) throws(BroadcastError) -> Started {
-    var request = request.adopting(running)
-    if request.requiresConfinement {
+    if requested.requiresConfinement {
       throw .weakConfinement(
         found.named.mapValues {
           "process \($0.credentials.pid) was started by another host, so its confinement is"
             + " unknown; stop it with `framebus broadcast stop`"
         })
     }
+    var request = request.adopting(running)
     let sound = try board.sound()
     request.sound.merge([.audioApp: sound.app, .audioMic: sound.mic]) { own, _ in own }
     let consent = try agreedConsent(to: request, for: manifest, adopting: found)
