@@ -30,10 +30,10 @@ struct CaptureSuite: BenchSuite {
       framesPerSecond: Self.framesPerSecond, folder: folder.path,
       groupID: GroupID.local.description)
 
-    var subjects = [try scene.limit()]
-    if windowCounts.isEmpty { subjects.append(try scene.framebus()) }
+    var subjects = [try scene.framebus(), try scene.limit()]
     for count in windowCounts {
-      subjects += [try scene.framebus(windows: count), try scene.protecting(windows: count)]
+      if count > 0 { subjects.append(try scene.framebus(windows: count)) }
+      subjects.append(try scene.protecting(windows: count))
     }
     if run.hasPeers, windowCounts.isEmpty { subjects += installed(scene.peers, run.terminal) }
     let turns = subjects.map {
@@ -106,7 +106,7 @@ struct CaptureSuite: BenchSuite {
       "subject", "windows", "CPU µs a frame", "ratio to limit", "publisher", "X server", "fps",
       "latency ms",
     ])
-    let limits = results[0].findings
+    let limits = results[1].findings
     for (subject, findings) in results {
       let scenario = scenario + (windowCounts.isEmpty ? "" : ", \(subject.windowCount) windows")
       let samples = findings.reduce(0) { $0 + $1.sample.frames }
