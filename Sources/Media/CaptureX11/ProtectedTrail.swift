@@ -4,7 +4,7 @@
   /// Areas that no protected window covers any more, and that may still show one.
   ///
   /// A window may be seen where it no longer is: a compositor paints later than windows move, and
-  /// fades out what has gone, so areas stay black for a moment. Below that, the pixels stay until
+  /// lets closed ones fade out, so areas stay black for a moment. Below that, the pixels stay until
   /// the programs there have drawn their own: so areas also stay black until all of them was drawn
   /// while no protected window moved. As that may have happened before it was known that the window
   /// has left, programs are asked to draw again (``isRequestDue(nowNs:)``).

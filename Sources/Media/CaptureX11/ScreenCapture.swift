@@ -39,9 +39,9 @@
     private var refusalCount = 0
     private static let maximumRefusalCount = 100
     /// Grabs in which a protected window may have been anywhere, one after another.
-    private var undecidedCount = 0
+    private var failedGrabCount = 0
     /// After more, subscribers receive the reason why there are no frames.
-    private static let maximumUndecidedCount = 10
+    private static let maximumFailedGrabs = 10
     private var isIdle = true
 
     init(
@@ -195,18 +195,18 @@
 
     /// Ends a pause for windows that moved without rest, once they rest.
     private mutating func followUnrest() throws(ScreenError) {
-      guard isUndecidable else { return }
+      guard isStarved else { return }
       try refreshProtection()
       try screen.connection.synchronize()
-      if try isGrabTrue() { undecidedCount = 0 }
+      if try isGrabTrue() { failedGrabCount = 0 }
     }
 
     /// Whether other clients may prevent every grab.
-    private var isUndecidable: Bool { undecidedCount > Self.maximumUndecidedCount }
+    private var isStarved: Bool { failedGrabCount > Self.maximumFailedGrabs }
 
     /// Tells subscribers why they receive no frames, or that they do again.
     private mutating func tellWhetherPaused(_ publisher: inout Publisher) {
-      let isChanging = transition.isActive || protection.isUndecided || isUndecidable
+      let isChanging = transition.isActive || protection.isUndecided || isStarved
       let isUnavailable = presence == .hidden || rules.failure != nil
       let reason: PauseReason? = isUnavailable ? .unavailable : isChanging ? .transition : nil
       guard reason != pauseReason else { return }
@@ -250,9 +250,9 @@
       switch outcome {
       case .success(true):
         refusalCount = 0
-        undecidedCount = 0
+        failedGrabCount = 0
       case .success(false):
-        undecidedCount += 1
+        failedGrabCount += 1
         // The next moment is as good: what changed until then belongs to that frame.
         changes.formUnion(meanwhile)
         owesFrame = true
