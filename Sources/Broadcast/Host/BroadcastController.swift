@@ -119,16 +119,17 @@ public final class BroadcastController: Sendable {
     var request = request.adopting(running)
     let sound = try board.sound()
     request.sound.merge([.audioApp: sound.app, .audioMic: sound.mic]) { own, _ in own }
-    let consent = try agreedConsent(to: request, for: manifest, adopting: found)
+    // Compared first: nobody is asked about a session that cannot be taken over.
     var compared = requested
     compared.destination = request.destination
-    try requireSame(running, as: compared, exceptFor: ["restarts"])
     try requireSameRestart(running, as: request)
+    try requireSame(running, as: compared, exceptFor: ["restarts"])
     request.setup = try runningSetup(running, for: request) ?? SessionSetup()
     // The record may name the stream of another capture.
     try requireUnpublished(
       request.sources(for: manifest), exceptPictures: request.publishedStream != nil,
       exceptBy: running.session)
+    let consent = try agreedConsent(to: request, for: manifest, adopting: found)
     let log = try openLog(of: running.session)
     note(consent, by: request.consentGiver, log, label: HostRun.label)
     let starter = RoleStarter(group, running.session, request, manifest, log)
