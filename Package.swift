@@ -57,14 +57,14 @@ func program(
     name: name, dependencies: dependencies, path: "Sources/\(family.rawValue)\(name)",
     swiftSettings: strict)
 }
-/// Tests that start real processes, those among the dependencies.
+/// Tests that start real processes, those among the dependencies. Not optimised: compiled sooner.
 func tests(
   _ name: String, in family: Family = .core, _ dependencies: [Target.Dependency] = [],
   exclude: [String] = []
 ) -> Target {
   .testTarget(
     name: name, dependencies: dependencies, path: "Tests/\(family.rawValue)\(name)",
-    exclude: exclude, swiftSettings: strict)
+    exclude: exclude, swiftSettings: strict + [.unsafeFlags(["-Onone"])])
 }
 /// A program that tests start.
 func worker(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -494,4 +494,7 @@ let package = Package(
 // FRAMEBUS_TESTS names the only test targets to build, for scripts/test and scripts/sanitize.
 if let names = Context.environment["FRAMEBUS_TESTS"]?.split(separator: " ").map(String.init) {
   package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
+if Context.environment["FRAMEBUS_WITHOUT_FUZZERS"] != nil {
+  package.targets.removeAll { $0.name.hasPrefix("Fuzz") }
 }
