@@ -50,11 +50,11 @@ final class Scene: Sendable {
   func waitForStream(
     _ what: String, _ condition: (StreamRow) throws -> Bool
   ) throws -> StreamRow {
-    let deadline = Deadline.after(.seconds(60))
+    let deadline = Deadline.after(.seconds(120))
     while !deadline.isPast {
       if let row = try stream(), try condition(row) { return row }
     }
-    throw HarnessError("waited a minute until \(what)")
+    throw HarnessError("waited two minutes until \(what)")
   }
 }
 

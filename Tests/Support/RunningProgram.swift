@@ -58,11 +58,11 @@ package final class RunningProgram: Sendable {
   package var processID: Int32 { process.processID }
 
   /// Waits until standard output (or error) contains the text.
-  package func waitForOutput(_ text: String, within limit: Duration = .seconds(60)) throws {
+  package func waitForOutput(_ text: String, within limit: Duration = .seconds(120)) throws {
     try wait(for: text, in: output, named: "standard output", within: limit)
   }
 
-  package func waitForErrors(_ text: String, within limit: Duration = .seconds(60)) throws {
+  package func waitForErrors(_ text: String, within limit: Duration = .seconds(120)) throws {
     try wait(for: text, in: errors, named: "standard error", within: limit)
   }
 

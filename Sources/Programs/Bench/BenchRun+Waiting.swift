@@ -3,7 +3,7 @@ import Platform
 
 extension BenchRun {
   /// The time allowed for starting, connecting and short stalls on a busy machine.
-  static let startTimeoutSeconds = 60
+  static let startTimeoutSeconds = 120
 
   /// Waits until the programs of a subject have completed their measurement.
   /// - Parameter seconds: how long that takes without delays.

@@ -82,12 +82,9 @@ import Testing
     try recorder.waitForErrors(" fps, ")
     try recorder.end(with: SIGKILL)
     try worker.end(with: SIGKILL)
-    let recorded = recorder.errors.text.split(separator: "\n").compactMap { line in
-      line.split(separator: " ").first.flatMap { Int($0) }
-    }
     let index = try RecordingReader(path: studio.file("a.rec")).index
     #expect(!index.isFinished)
-    #expect(index.count >= recorded.last ?? .max)
+    #expect(index.count >= recordedCount(of: recorder) ?? .max)
     let player = try studio.run("play", "--raw", studio.file("a.rec"))
     #expect(player.errors.text.contains("the recording is incomplete: it has \(index.count) whole"))
     let numbers = index.entries.map { Int($0.sequence) }
@@ -96,12 +93,19 @@ import Testing
     #expect((numbers.last ?? 0) - numbers.count < 16)
   }
 
+  /// The frames in the file as the newest status line counts them.
+  private func recordedCount(of recorder: RunningProgram) -> Int? {
+    recorder.errors.text.split(separator: "\n").compactMap { line in
+      line.split(separator: " ").first.flatMap { Int($0) }
+    }.last
+  }
+
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 0)] as [(Int32, Int32)])
   func stoppedRecorderFinishesItsFile(signal: Int32, status: Int32) throws {
     let studio = try Studio()
     let worker = try studio.worker()
     let recorder = try studio.start(["record", "screen", studio.file("a.rec")])
-    try recorder.waitForErrors(" fps, ")
+    try waitUntil("a hundred frames are recorded") { (recordedCount(of: recorder) ?? 0) > 100 }
     #expect(try recorder.end(with: signal).status == .exited(status))
     try worker.end(with: SIGKILL)
     let index = try RecordingReader(path: studio.file("a.rec")).index

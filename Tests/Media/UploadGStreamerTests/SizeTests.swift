@@ -62,7 +62,7 @@
     @Test func anyFrameRateIsRecorded() throws {
       let path = bench.file("out.mkv")
       let uploader = try bench.upload("file:\(path)")
-      let publisher = try bench.publish("live", "FAST:320x240:20:20000")
+      let publisher = try bench.publish("live", "FAST:320x240:100:20000")
       let result = try uploader.finish()
       #expect(
         result.status == .exited(0) && !result.errors.contains("CRITICAL"), "\(result.errors)")

@@ -64,7 +64,7 @@
     }
 
     private func wait(for what: String, _ isThere: (String) -> Bool) throws {
-      guard program.output.wait(until: .after(.seconds(100)), for: isThere) else {
+      guard program.output.wait(until: .after(.seconds(200)), for: isThere) else {
         throw HarnessError("waited for \(what)\n\(program.transcript)")
       }
     }

@@ -10,7 +10,7 @@ final class RingProcess {
   private var gate: Descriptor?
 
   /// The time allowed for starting and ending on a busy machine, in addition to the work itself.
-  private static let startTimeout: Duration = .seconds(60)
+  private static let startTimeout: Duration = .seconds(BenchRun.startTimeoutSeconds)
 
   /// Starts the program and waits until it is ready.
   /// - Parameter command: the program's path and its arguments.
