@@ -23,7 +23,7 @@ package final class Watchdog: Sendable {
 
 /// Runs a test's body under a watchdog.
 package func withWatchdog<Result>(
-  _ what: String = #function, after limit: Duration = .seconds(300), _ body: () throws -> Result
+  _ what: String = #function, after limit: Duration = .seconds(600), _ body: () throws -> Result
 ) throws -> Result {
   let watchdog = try Watchdog(what, after: limit)
   return try withExtendedLifetime(watchdog) { try body() }
