@@ -74,6 +74,13 @@ package struct UploadPump {
     statistics.countFrame(capturedAtNs: metadata.capturedAtNs, nowNs: nowNs)
     newest = isRepeatable && destination.wantsRepeatedFrames ? frame : nil
     (sentNs, isRepeated) = (nowNs, false)
+    let intervalNs = framesPerSecond.map { 1_000_000_000 / UInt64(max(1, $0)) } ?? 0
+    nextPictureNs = max(nextPictureNs &+ intervalNs, nowNs)
+  }
+
+  /// When the maximum rate allows the next picture, if it is not allowed now.
+  var dueNs: UInt64? {
+    framesPerSecond != nil && monotonicNowNs() < nextPictureNs ? nextPictureNs : nil
   }
 
   /// Sends a picture, or keeps it until the maximum rate allows it, in place of an earlier one.
@@ -90,13 +97,10 @@ package struct UploadPump {
   /// - Returns: false if there was no room for it.
   @discardableResult
   package mutating func sendEarly() throws(DestinationError) -> Bool {
-    let nowNs = monotonicNowNs()
-    guard let frame = early, framesPerSecond == nil || nowNs >= nextPictureNs else { return true }
+    guard let frame = early, dueNs == nil else { return true }
     early = nil
     guard try hasRoomNow() else { return false }
     try send(frame)
-    let intervalNs = framesPerSecond.map { 1_000_000_000 / UInt64(max(1, $0)) } ?? 0
-    nextPictureNs = max(nextPictureNs &+ intervalNs, nowNs)
     return true
   }
 

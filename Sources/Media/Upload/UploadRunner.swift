@@ -17,6 +17,9 @@ public final class UploadRunner {
   let group: AppGroup
   let stop: StopSignal
   let report: @Sendable (UploadReport) -> Void
+  /// Changes the upload while it runs: called before each frame and chunk of sound, and at least
+  /// once a second.
+  package var adjust: (inout UploadPump) -> Void = { _ in }
   private let progressNs: UInt64
 
   var inputs: [UploadInput]
@@ -97,8 +100,11 @@ public final class UploadRunner {
     reportAtNs = attachedNs &+ progressNs
     while end == nil {
       try admitFound(&set)
-      // Waits for room before it receives: the frame is then the newest when it can be used.
-      if try hasRoom() {
+      if !inputs[0].isLossless, let dueNs = pump.dueNs {
+        rest(&set, pictures: true)
+        _ = try receive(&set, until: min(nextWake, Deadline(monotonicNs: dueNs)))
+      } else if try hasRoom() {
+        // Received once there is room: the frame is then the newest when it can be used.
         rest(&set, pictures: false)
         _ = try receive(&set, until: nextWake)
       } else if inputs.count > 1 {
@@ -108,6 +114,7 @@ public final class UploadRunner {
       if inputs.contains(where: { $0.heldBack != nil && $0.start?.end.isPast == true }) {
         try sendHeldBack(set)
       }
+      adjust(&pump)
       try sendSound()
       if end == nil {
         try attempt { () throws(DestinationError) in try pump.repeatIfStill() }
@@ -214,6 +221,7 @@ public final class UploadRunner {
       format = frame.lease.format
       report(.format(frame.lease.format))
     }
+    adjust(&pump)
     try attempt { () throws(DestinationError) in
       try pump.send(frame, metadata, isRepeatable: isRepeatable)
     }

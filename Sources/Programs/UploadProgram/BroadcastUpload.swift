@@ -45,6 +45,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
       settings = try FollowedSettings(follows, in: setupInfo.settings) { [connection] in
         connection.wakeHandler()
       }
+      settings?.onMove = { [connection] in connection.connecting() }
       destination = try make(setupInfo, connection)
     } catch {
       throw BroadcastFailure(domain: Self.domain, code: 2, reason: "\(error)")
@@ -123,51 +124,19 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
 
   // MARK: Settings
 
-  /// Applies settings that have changed. A malformed value is logged, and the one before it stays.
   private func follow() {
-    guard let changes = settings?.takeChanges(), !changes.isEmpty, var pump = pump.take() else {
-      return
-    }
+    guard var pump = pump.take() else { return }
     defer { self.pump = pump }
-    for (setting, value) in changes {
-      do {
-        let text = try apply(setting, value, &pump)
+    settings?.apply(to: &pump) { setting, change in
+      switch change {
+      case .success(let text):
         setup?.log.append(.notice, text, label: Self.label)
         connection.refused(setting.rawValue, nil)
-      } catch {
+      case .failure(let error):
         setup?.log.append(.warning, "\(error); the previous value stays", label: Self.label)
         connection.refused(setting.rawValue, "\(error)")
       }
     }
-  }
-
-  /// - Returns: the change, for the log.
-  private func apply(
-    _ setting: FollowedSetting, _ value: DefaultsValue?, _ pump: inout UploadPump
-  ) throws -> String {
-    switch setting {
-    case .bitrate:
-      let rate = try value?.bitsPerSecond()
-      pump.destination.use(bitsPerSecond: rate)
-      return "the bitrate is " + (rate.map { "\($0) bit/s" } ?? "that of the picture's size")
-    case .frameRate:
-      pump.framesPerSecond = try value?.framesPerSecond()
-      return pump.framesPerSecond.map { "at most \($0) pictures a second are sent" }
-        ?? "every picture is sent"
-    case .muted:
-      pump.isMuted = try value?.isMuted() ?? false
-      return pump.isMuted ? "the sound is muted" : "the sound is on"
-    case .address: return try move(value, &pump)
-    }
-  }
-
-  /// Begins a session with another server; without a value, the present one stays.
-  private func move(_ value: DefaultsValue?, _ pump: inout UploadPump) throws -> String {
-    let destination = pump.destination
-    if let address = try value?.webAddress(), try destination.move(to: address) {
-      connection.connecting()
-    }
-    return "sends to \(destination.output)"
   }
 
   // MARK: Failures

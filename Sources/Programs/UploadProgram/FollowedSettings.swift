@@ -22,19 +22,22 @@ struct MalformedSetting: Error, CustomStringConvertible {
 
 /// The current values of the followed settings, and whether they have changed.
 ///
-/// Confined to the extension's thread; settings change on another one.
+/// Confined to the upload's thread; settings change on another one.
 final class FollowedSettings {
   private let suite: SharedDefaults
   private let settings: [FollowedSetting]
   private let changed = ChangeFlag()
   private var observation: DefaultsObservation?
   private var taken: [FollowedSetting: DefaultsValue] = [:]
+  /// Called when a new session begins at another address.
+  var onMove: () -> Void = {}
 
   /// - Parameters:
   ///   - settings: those that no option overrides.
   ///   - wake: called on another thread at each change.
   init(
-    _ settings: [FollowedSetting], in suite: SharedDefaults, wake: @escaping @Sendable () -> Void
+    _ settings: [FollowedSetting], in suite: SharedDefaults,
+    wake: @escaping @Sendable () -> Void = {}
   ) throws(DefaultsError) {
     self.suite = suite
     self.settings = settings
@@ -46,8 +49,42 @@ final class FollowedSettings {
 
   var hasChanged: Bool { changed.isRaised }
 
+  /// Applies the values that have changed. In place of a malformed one, the one before it stays.
+  /// - Parameter done: called for each, with the change in words.
+  func apply(
+    to pump: inout UploadPump, _ done: (FollowedSetting, Result<String, any Error>) -> Void
+  ) {
+    guard hasChanged else { return }
+    for (setting, value) in takeChanges() {
+      done(setting, Result { try apply(setting, value, &pump) })
+    }
+  }
+
+  /// - Returns: the change in words.
+  private func apply(
+    _ setting: FollowedSetting, _ value: DefaultsValue?, _ pump: inout UploadPump
+  ) throws -> String {
+    switch setting {
+    case .bitrate:
+      let rate = try value?.bitsPerSecond()
+      pump.destination.use(bitsPerSecond: rate)
+      return "the bitrate is " + (rate.map { "\($0) bit/s" } ?? "that of the picture's size")
+    case .frameRate:
+      pump.framesPerSecond = try value?.framesPerSecond()
+      return pump.framesPerSecond.map { "at most \($0) pictures a second are sent" }
+        ?? "every picture is sent"
+    case .muted:
+      pump.isMuted = try value?.isMuted() ?? false
+      return pump.isMuted ? "the sound is muted" : "the sound is on"
+    case .address:
+      // Without a value, the present server stays.
+      if let address = try value?.webAddress(), try pump.destination.move(to: address) { onMove() }
+      return "sends to \(pump.destination.output)"
+    }
+  }
+
   /// Takes the values that differ from those taken before; nil for a removed one.
-  func takeChanges() -> [(setting: FollowedSetting, value: DefaultsValue?)] {
+  private func takeChanges() -> [(setting: FollowedSetting, value: DefaultsValue?)] {
     changed.lower()
     return settings.compactMap { setting in
       let value = suite.value(forKey: setting.rawValue)
@@ -59,7 +96,8 @@ final class FollowedSettings {
 }
 
 private final class ChangeFlag: Sendable {
-  private let value = Mutex(false)
+  /// The values at the start are to be applied too.
+  private let value = Mutex(true)
 
   var isRaised: Bool { value.withLock { $0 } }
   func raise() { value.withLock { $0 = true } }

@@ -85,6 +85,7 @@ struct Send: ParsableCommand {
     defer { captured?.end() }
     let runner = UploadRunner(
       plan, to: destination, in: group, stop: signals.stop, report: { display.show($0) })
+    if !isSnapshot { followSettings(of: group, runner) }
     let summary = try runner.run()
     global.terminal.endProgress()
     ProductLog.append(summary)
@@ -97,6 +98,26 @@ struct Send: ParsableCommand {
     try display.show(summary, asJSON: global.json)
     if signals.isInterrupted { throw Interrupted() }
     if summary.end == .publisherFailed { throw PublisherFailed(stream: plan.stream) }
+  }
+
+  /// Lets an upload follow the group's settings. It goes on without them if they are not readable.
+  private func followSettings(of group: AppGroup, _ runner: UploadRunner) {
+    let terminal = global.terminal
+    do throws(DefaultsError) {
+      let settings = try FollowedSettings(followedSettings, in: SharedDefaults(in: group))
+      runner.adjust = { pump in
+        settings.apply(to: &pump) { setting, change in
+          switch change {
+          case .success(let text):
+            terminal.report(text)
+            ProductLog.append(.notice, text)
+          case .failure(let error): terminal.warn("\(error); the previous value stays")
+          }
+        }
+      }
+    } catch {
+      terminal.warn("\(error); the upload does not follow the group's settings")
+    }
   }
 
   private func policy() throws(UsageError) -> DeliveryPolicy? {
@@ -154,6 +175,7 @@ struct Send: ParsableCommand {
     _ connection: BroadcastConnection? = nil
   ) throws -> any Destination {
     let (credentials, settings) = (broadcast?.credentials, broadcast?.settings)
+    let terminal = global.terminal
     var setup = DestinationSetup()
     setup.retriesFirst = broadcast != nil
     setup.onLive = {
@@ -184,9 +206,10 @@ struct Send: ParsableCommand {
             if case .connection(.connected) = report { connection?.live() }
             if case .reconnecting(let error, _) = report { connection?.connecting("\(error)") }
             if case .notMoved(let error) = report {
+              let text = "\(error); the previous address is used again"
               connection?.refused(FollowedSetting.address.rawValue, "\(error)")
-              broadcast?.log.append(
-                .warning, "\(error); the previous address is used again", label: "upload")
+              broadcast?.log.append(.warning, text, label: "upload")
+              if broadcast == nil { terminal.warn(text) }
             }
           }
         whip.retriesFirst = setup.retriesFirst

@@ -73,7 +73,7 @@ final class ProgressDisplay: Sendable {
         terminal.warn("the endpoint may keep the session until it times out: \(error)")
       case .connection(.ended): break
       case .reconnecting(let error, let pause): showLoss(error, next: pause)
-      // Only in a broadcast, which logs it.
+      // With its consequence, by the maker of the destination.
       case .notMoved: break
       }
     }

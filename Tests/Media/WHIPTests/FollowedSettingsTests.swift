@@ -92,6 +92,43 @@
       }
     }
 
+    /// Without a broadcast: the same settings, the same effects.
+    @Test func uploadWithoutBroadcastFollowsSettings() throws {
+      try withWatchdog {
+        let capture = try RunningProgram(
+          "framebus",
+          ["--root", root.path, "capture", "test:noise", "--size", "320x240", "--fps", "30"])
+        let path = root.file("out.mkv")
+        let upload = try RunningProgram("framebus", ["--root", root.path, "upload", "file:\(path)"])
+        func waitForMore(_ count: Int) throws -> Int {
+          let before = try packets(path).count
+          try waitUntil("\(count) packets after \(before): \(upload.transcript)") {
+            try packets(path).count >= before + count
+          }
+          return before
+        }
+        let first = try waitForMore(40)
+        try write("uploadBitrate", "bogus")
+        try upload.waitForErrors("uploadBitrate is malformed")
+        try write("uploadBitrate", "200k")
+        try upload.waitForErrors("the bitrate is 200000 bit/s")
+        let low = try waitForMore(60)
+        try write("uploadFrameRate", "5", "int")
+        try upload.waitForErrors("at most 5 pictures a second")
+        _ = try waitForMore(20)
+        #expect(try upload.end(with: SIGTERM).status == .exited(0), "\(upload.transcript)")
+        try capture.end(with: SIGTERM)
+        let all = try packets(path)
+        func mean(_ part: ArraySlice<(seconds: Double, byteCount: Double)>) -> Double {
+          part.map(\.byteCount).reduce(0, +) / Double(max(1, part.count))
+        }
+        #expect(mean(all[(low + 20)..<(low + 60)]) < mean(all[first..<(first + 40)]) / 4)
+        let seconds = all.suffix(6).map(\.seconds)
+        let steps = zip(seconds, seconds.dropFirst()).map { $1 - $0 }
+        #expect(steps.allSatisfy { $0 > 0.1 }, "\(steps)")
+      }
+    }
+
     @Test func mutedSoundIsSilenceAtReceiver() throws {
       try withWatchdog {
         let server = try WebServer("whip_server.py", ["0"])
