@@ -47,6 +47,9 @@ import Testing
     let result = try pick(keys)
     #expect(result.status == .exited(status))
     #expect(!result.output.contains("--mic="))
+    let text = try output(of: "framebus", ["broadcast", "status", "--json"] + location)
+    let state = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    #expect((state?["ending"] as? [String: Any])?["kind"] as? String == "cancelled", "\(text)")
   }
 
   @Test func preferredExtensionIsSelectedFirst() throws {

@@ -25,6 +25,8 @@ import Testing
     (["log", "shwo"], "framebus log show"),
     (["credential", "udpate"], "framebus credential update"),
     (["whip", "prob"], "framebus whip probe"),
+    (["help", "brodcast"], "framebus broadcast"),
+    (["help", "log", "shwo"], "framebus log show"),
   ])
   func mistypedVerbIsErrorThatSuggestsVerb(_ arguments: [String], _ verb: String) throws {
     let result = try run("framebus", arguments)
@@ -33,7 +35,9 @@ import Testing
     #expect(line?.hasSuffix("; did you mean `\(verb)`?") == true, "\(result.errors)")
   }
 
-  @Test(arguments: [["frobnicate"], ["log", "frobnicate"], ["capture", "--frobnicate"]])
+  @Test(arguments: [
+    ["frobnicate"], ["help", "frobnicate"], ["log", "frobnicate"], ["capture", "--frobnicate"],
+  ])
   func wordThatResemblesNoVerbGetsNoSuggestion(_ arguments: [String]) throws {
     let result = try run("framebus", arguments)
     #expect(result.status == .exited(2))

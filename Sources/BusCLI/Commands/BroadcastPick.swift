@@ -38,8 +38,15 @@ struct BroadcastPick: ParsableCommand {
           + " `framebus broadcast start`")
     }
     var picker = ExtensionPicker(entries, preferred: preferred, hasMicrophone: microphone)
-    guard let choice = try picker.pick(stop: signals.stop) else {
-      if signals.isInterrupted { throw Interrupted() }
+    var isInterrupted = false
+    let picked: ExtensionPicker.Choice?
+    do { picked = try picker.pick(stop: signals.stop) } catch is Interrupted {
+      (picked, isInterrupted) = (nil, true)
+    }
+    guard let choice = picked else {
+      // So that all members know.
+      try BroadcastController(in: group).cancelPick()
+      if isInterrupted || signals.isInterrupted { throw Interrupted() }
       global.terminal.report("cancelled")
       throw AlreadyReported()
     }

@@ -134,6 +134,7 @@ struct UnusableUploadOptions: ParsableArguments {
   @Option(help: .hidden) var bearerFd: String?
   @Option(help: .hidden) var server: String?
   @Flag(help: .hidden) var skew = false
+  @Flag(help: .hidden) var allowOld = false
 
   func validate() throws {
     guard let option = optionArguments.first else { return }

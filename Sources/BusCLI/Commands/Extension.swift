@@ -27,7 +27,7 @@ struct ExtensionRegister: ParsableCommand {
   @Option(
     help: ArgumentHelp("Register framebus-upload with this destination.", valueName: "destination"))
   var builtin: String?
-  @OptionGroup(title: "Options of --builtin, as for `framebus upload`")
+  @OptionGroup(title: "Options of the built-in extension, as for `framebus upload`")
   var options: BuiltinOptions
   @OptionGroup var unusable: UnusableUploadOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -78,8 +78,8 @@ struct ExtensionList: ParsableCommand {
       let text =
         switch entry.manifest {
         case .success(let manifest):
-          ([manifest.executable] + manifest.arguments)
-            .joined(separator: " ").plain
+          (manifest.displayName.map { $0.plain + ": " } ?? "")
+            + ([manifest.executable] + manifest.arguments).joined(separator: " ").plain
         case .failure(let error): "unusable: \(error)"
         }
       try global.terminal.print("\(entry.id.padded(to: width))  \(text)")
@@ -125,6 +125,7 @@ struct ExtensionReport: Encodable {
   var arguments: [String]?
   var samples: [String]?
   var credentials: [String]?
+  var application: [String]?
   var memoryLimitBytes: Int?
   var problem: String?
 
@@ -148,6 +149,7 @@ struct ExtensionReport: Encodable {
     arguments = manifest.arguments
     samples = manifest.samples.map(\.rawValue)
     credentials = manifest.credentials.map(\.description)
+    application = manifest.application
     memoryLimitBytes = manifest.memoryLimitBytes
   }
 }

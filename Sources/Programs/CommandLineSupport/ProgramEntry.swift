@@ -65,7 +65,17 @@ private func run(_ program: any ParsableCommand.Type) -> Int32 {
 /// Prints an error of the argument parser (help, version and usage among them) or of a verb.
 private func report(_ error: any Error, of program: any ParsableCommand.Type) -> Int32 {
   let status = program.exitCode(for: error)
+  let words = hoistedGlobalOptions(ownCommandLine().dropFirst())
   if status == .success {
+    // The parser would show all verbs.
+    let topic = words.first == "help" ? Array(words.dropFirst()) : []
+    if let word = SuggestedVerb.unknownVerb(in: topic, of: program) {
+      let verb = SuggestedVerb.suggestion(for: topic, of: program)
+      Terminal().usageError(
+        "there is no verb “\(word)”; "
+          + (verb.map { "did you mean `\($0)`?" } ?? "`\(program._commandName) help` lists them"))
+      return 2
+    }
     let message = program.fullMessage(for: error) + "\n"
     do { try Terminal().write(Array(message.plainLines.utf8)) } catch {
       if error.isClosedOutput { return 0 }
@@ -79,7 +89,6 @@ private func report(_ error: any Error, of program: any ParsableCommand.Type) ->
     var lines = message.trimmingPrefix("Error: ").split(
       separator: "\n", omittingEmptySubsequences: false
     ).map(String.init)
-    let words = hoistedGlobalOptions(ownCommandLine().dropFirst())
     if let verb = SuggestedVerb.suggestion(for: words, of: program) {
       lines[0] += "; did you mean `\(verb)`?"
     }

@@ -26,6 +26,17 @@ enum SuggestedVerb {
     return nil
   }
 
+  /// The first word that names no verb.
+  static func unknownVerb(in words: [String], of program: any ParsableCommand.Type) -> String? {
+    var command = program
+    for word in words where !word.hasPrefix("-") {
+      let verbs = command.configuration.subcommands
+      guard let verb = verbs.first(where: { $0._commandName == word }) else { return word }
+      command = verb
+    }
+    return nil
+  }
+
   /// The number of letters to insert, remove, replace, or swap with their neighbour (optimal string
   /// alignment).
   static func distance(_ left: String, _ right: String) -> Int {
