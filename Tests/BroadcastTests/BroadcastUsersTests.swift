@@ -1,3 +1,5 @@
+import AppGroup
+import CredentialStore
 import Foundation
 import Platform
 import TestSupport
@@ -161,6 +163,28 @@ struct BroadcastUsersTests {
         #expect(stopped.errors.contains(" finished"), "\(stopped.errors)")
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
       }
+    }
+  }
+
+  /// Only the owner can seal it. The host learns that before anything is created or recorded.
+  @Test func onlyOwnerPassesSetupInformationOn() throws {
+    try withWatchdog {
+      let shared = try Shared(userCount: 1)
+      func refusal() throws -> String {
+        let result = try shared.users[0].run(
+          "framebus", shared.location + Self.start + ["--title", "a talk"])
+        #expect(result.status == .exited(1) && result.output.isEmpty)
+        return result.errors
+      }
+      let expected =
+        "error: only the group's owner can pass a title, values or credentials to an extension;"
+        + " ask the owner\n"
+      #expect(try refusal() == expected)
+      #expect(!FileManager.default.fileExists(atPath: shared.root.file("state/a.b/credentials")))
+      _ = try CredentialStore.create(in: AppGroup.open(GroupID("a.b"), root: shared.root.path))
+      #expect(try refusal() == expected)
+      let status = try run("framebus", shared.location + ["broadcast", "status", "--json"])
+      #expect(status.output.contains("\"phase\" : \"idle\""), "\(status.output)")
     }
   }
 

@@ -158,6 +158,31 @@ import Testing
     }
   }
 
+  @Test func storeThatCannotSealLeavesNoSession() throws {
+    let scene = try BroadcastScene(["setup=1"])
+    _ = try CredentialStore.create(in: scene.group)
+    let index = URL(filePath: scene.group.containerPath + "/credentials/index")
+    try Data("damaged".utf8).write(to: index)
+    var request = scene.request
+    request.title = "a talk"
+    let wanted = request
+    #expect(throws: BroadcastError.self) { try scene.controller.start(wanted) }
+    #expect(try scene.controller.status.phase == .idle && scene.events.all.isEmpty)
+  }
+
+  /// The record refuses such a session.
+  @Test func startThatFailsLeavesNothingSealed() throws {
+    let scene = try BroadcastScene(["setup=1"])
+    var request = scene.request
+    request.title = "a talk"
+    request.soundSources[.audioApp] = "file:" + String(repeating: "x", count: 600)
+    let wanted = request
+    #expect(throws: BroadcastError.textTooLong(maximumBytes: 512)) {
+      try scene.controller.start(wanted)
+    }
+    #expect(try scene.controller.status.phase == .idle && items(scene).isEmpty)
+  }
+
   @Test(arguments: [
     (["--setup-info", "x"], "“x” has no name"),
     (["--setup-info", "=x"], "“=x” has no name"),

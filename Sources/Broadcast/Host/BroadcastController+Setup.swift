@@ -2,6 +2,12 @@ import CredentialStore
 
 /// What a host passes to its extension, for the next host of the session.
 extension BroadcastController {
+  /// Only the group's owner can seal, and open what is sealed.
+  package func requireOwner(toPassOn request: BroadcastRequest) throws(BroadcastError) {
+    if request.setup.isEmpty { return }
+    try group.requireOwner("pass a title, values or credentials to an extension")
+  }
+
   func seal(
     _ request: BroadcastRequest, for session: SessionID
   ) throws(BroadcastError) {

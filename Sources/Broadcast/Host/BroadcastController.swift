@@ -54,9 +54,11 @@ public final class BroadcastController: Sendable {
   ///   broadcast is active; ``BroadcastError/otherOptions(_:_:)`` if it has other options;
   ///   ``BroadcastError/optionsOfCapture(_:_:)`` for those that a stream as the source cannot have;
   ///   ``BroadcastError/consentRequired(_:)`` if nobody has agreed to a new one as it would happen
-  ///   now; ``BroadcastError/server(_:)``.
+  ///   now; ``BroadcastError/server(_:)``; ``BroadcastError/notOwner(_:)`` if another user than the
+  ///   group's owner passes setup information on.
   public func start(_ requested: BroadcastRequest) throws(BroadcastError) -> Started {
     try requested.checkOptions()
+    try requireOwner(toPassOn: requested)
     let manifest = try ExtensionRegistry(group).manifest(of: requested.extensionID)
     var request = requested
     // Kept for the session: a later change of the setting cannot show a window.
@@ -252,13 +254,14 @@ public final class BroadcastController: Sendable {
     try requireUnpublished(
       request.sources(for: manifest), exceptPictures: request.publishedStream != nil)
     if request.requiresConfinement { try starter.requireConfinement() }
+    try seal(request, for: record.session)
     do throws(BroadcastError) {
       try board.restoreSound()
       try board.begin(record, request.initialSound)
       note(consent, by: request.consentGiver, log)
-      try seal(request, for: record.session)
       try supervise(record, presence, request, starter, adopting: nil)
     } catch {
+      starter.removeSetup()
       let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
       _ = try? board.change(record.session) { $0.end(.failed(failure)) }
       throw error

@@ -105,7 +105,7 @@ public struct ExtensionRegistry: Sendable {
   /// - Throws: ``BroadcastError/missingProgram(_:)`` or ``BroadcastError/notExecutable(path:)`` if
   ///   its program could not be started.
   public func register(_ manifest: ExtensionManifest) throws(BroadcastError) {
-    try requireOwner("register extensions")
+    try group.requireOwner("register extensions")
     let program = manifest.executable
     if program.hasPrefix("/") {
       guard isExecutableFile(program) else { throw .notExecutable(path: program) }
@@ -132,18 +132,13 @@ public struct ExtensionRegistry: Sendable {
 
   /// Removes an extension, even if its manifest is unusable.
   public func remove(_ id: String) throws(BroadcastError) {
-    try requireOwner("remove extensions")
+    try group.requireOwner("remove extensions")
     guard try ids().contains(id), let directory = try openedIfThere() else {
       throw .unknownExtension(id, known: try ids())
     }
     do throws(SystemError) {
       try directory.removeFile(id + Self.suffix)
     } catch { throw .system(error) }
-  }
-
-  private func requireOwner(_ what: String) throws(BroadcastError) {
-    let uid = currentUserID()
-    guard uid == group.ownerID || uid == 0 else { throw .notOwner(what) }
   }
 
   private func ids() throws(BroadcastError) -> [String] {
@@ -166,6 +161,14 @@ public struct ExtensionRegistry: Sendable {
     throw .untrusted(
       path: "\(group.containerPath)/\(Self.directoryName)",
       why: "users other than the group's owner could change it")
+  }
+}
+
+extension AppGroup {
+  /// Throws unless the user is the owner, or root.
+  func requireOwner(_ what: String) throws(BroadcastError) {
+    let uid = currentUserID()
+    guard uid == ownerID || uid == 0 else { throw .notOwner(what) }
   }
 }
 

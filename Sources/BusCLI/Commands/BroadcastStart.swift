@@ -165,6 +165,7 @@ struct BroadcastStart: ParsableCommand {
       throw try cancelled(controller, signals)
     }
     var request = try request(picked, of: sourceWithWindowID(source, stop: signals.stop))
+    try controller.requireOwner(toPassOn: request)
     request.credentials = try openedStore(controller, picked)
     guard let started = try start(request, controller, stop: signals.stop) else {
       throw try cancelled(controller, signals)
