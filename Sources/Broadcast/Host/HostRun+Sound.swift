@@ -1,12 +1,6 @@
 import Platform
 import SharedLog
 
-/// Why sound is not captured, and when the running attempt counts as successful.
-struct MissingSound {
-  let why: String
-  var isBackAt = Deadline.never
-}
-
 /// The sound captures of one session. A broadcast continues without sound, so the end of a sound
 /// capture does not end it.
 extension HostRun {
@@ -26,12 +20,19 @@ extension HostRun {
   }
 
   /// Takes over what an earlier host reported as missing. A capture that runs by now is not proven
-  /// to work yet; one that does not run is started as any other.
+  /// to work yet; one that does not run is started as any other. Of a running one that delivers
+  /// only silence, the capture itself reports the end.
   func takeMissingSound(of record: BroadcastRecord) {
-    for (type, why) in record.missingSound {
+    let dead = record.silentSound.filter { sound[$0.key]?.process == nil }
+    if !dead.isEmpty {
+      _ = try? board.change(session) { record in
+        record.missingSound.merge(dead) { $1 }
+        for type in dead.keys { record.silentSound[type] = nil }
+      }
+    }
+    for type in Set(record.missingSound.keys).union(dead.keys) {
       let isRunning = sound[type]?.process != nil
-      missingSound[type] = MissingSound(
-        why: why, isBackAt: isRunning ? .after(Self.soundPolicy.resetAfter) : .never)
+      soundIsBackAt[type] = isRunning ? .after(Self.soundPolicy.resetAfter) : .never
     }
   }
 
@@ -40,7 +41,7 @@ extension HostRun {
     for (type, keeper) in sound where keeper.isDue {
       let started: RoleProcess?
       do throws(BroadcastError) {
-        started = try starter.startSoundCapture(of: type, isRetry: missingSound[type] != nil)
+        started = try starter.startSoundCapture(of: type, isRetry: soundIsBackAt[type] != nil)
       } catch {
         let delay = sound[type]?.planRestartOfFailedStart()
         let why = "\(error)".plain
@@ -52,7 +53,9 @@ extension HostRun {
         continue
       }
       sound[type]?.began(process)
-      missingSound[type]?.isBackAt = .after(Self.soundPolicy.resetAfter)
+      if soundIsBackAt[type] != nil {
+        soundIsBackAt[type] = .after(Self.soundPolicy.resetAfter)
+      }
       let text = "started the capture of \(type.rawValue), process \(process.pid)"
       log.append(keeper.isRestart ? .debug : .info, text, label: Self.label)
     }
@@ -73,31 +76,31 @@ extension HostRun {
   private func lost(
     _ type: SampleBufferType, _ what: String, why: String, restartsIn delay: Duration?
   ) {
-    let isNew = missingSound[type] == nil
+    let isNew = soundIsBackAt[type] == nil
     log.append(
       isNew ? .warning : .debug, "the capture of \(type.rawValue) \(what)", label: Self.label,
       metadata: [LogField("restartsIn", delay.map { "\($0)" } ?? "never")])
     // A source that has ended is not missing.
     if isNew, delay == nil { return }
+    soundIsBackAt[type] = .never
     let why = String(decoding: why.utf8.prefix(Self.maximumReasonBytes), as: UTF8.self).plain
-    // The newest reason, which is another one after the server was started without a device, say.
-    missingSound[type] = MissingSound(why: why)
     do throws(BroadcastError) {
-      let record = try board.change(session) { $0.missingSound[type] = why }
+      let record = try board.change(session) { record in
+        record.silentSound[type] = nil
+        // The newest reason: another one after the server was started without a device, say.
+        record.missingSound[type] = why
+      }
       if let record { report(record) }
     } catch { if isNew { onEvent(.soundLost(type, why: why)) } }
   }
 
-  /// Reports sound whose capture has run for a while, unless the capture has reported itself that
-  /// there is none.
+  /// Reports sound whose capture has run for a while, unless the capture reports that it is silent.
   func noteSoundThatIsBack() {
-    for (type, missing) in missingSound where missing.isBackAt.isPast {
+    for (type, isBackAt) in soundIsBackAt where isBackAt.isPast {
       guard sound[type]?.process != nil else { continue }
-      missingSound[type] = nil
+      soundIsBackAt[type] = nil
       do throws(BroadcastError) {
-        let record = try board.change(session) { record in
-          if record.missingSound[type] == missing.why { record.missingSound[type] = nil }
-        }
+        let record = try board.change(session) { $0.missingSound[type] = nil }
         if let record { report(record) }
       } catch { onEvent(.soundBack(type)) }
     }

@@ -32,8 +32,9 @@ final class HostRun: @unchecked Sendable {
   private var extensionRole: RoleKeeper
   /// The sound captures, kept running beside the picture capture.
   var sound: [SampleBufferType: RoleKeeper] = [:]
-  /// The kinds of sound whose captures have failed.
-  var missingSound: [SampleBufferType: MissingSound] = [:]
+  /// The kinds of sound whose captures have failed, and when the running attempt, if there is one,
+  /// counts as successful.
+  var soundIsBackAt: [SampleBufferType: Deadline] = [:]
   /// The record that events were last derived from.
   private var lastReported: BroadcastRecord?
   /// The deadline of an extension that was asked to finish, or that was killed after that.
@@ -323,7 +324,7 @@ final class HostRun: @unchecked Sendable {
     let keepers = [capture, extensionRole] + sound.values
     let deadlines =
       keepers.map(\.startsAt) + [finishDeadline, startupDeadline, sessionEnd]
-      + missingSound.values.map(\.isBackAt)
+      + soundIsBackAt.values
     do throws(SystemError) {
       _ = try waitUntilReadable(
         [wake.signal.descriptorNumber] + keepers.compactMap(\.process?.descriptorNumber),
@@ -360,7 +361,7 @@ final class HostRun: @unchecked Sendable {
     let before = lastReported
     defer { lastReported = record }
     guard let record, record.session == session, record != before else { return }
-    reportSound(record.missingSound, since: before?.missingSound ?? [:])
+    reportSound(record.unheardSound, since: before?.unheardSound ?? [:])
     if record.phase == .finished {
       onEvent(.finished(record.ending ?? .died(signal: nil)))
     } else if record.pauses != lastReported?.pauses, !record.pauses.isEmpty {

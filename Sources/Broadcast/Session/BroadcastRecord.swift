@@ -32,8 +32,12 @@ struct BroadcastRecord: Hashable, Sendable {
   var application = ""
   /// How each started role is confined, as text for people.
   var confinement: [Role: String] = [:]
-  /// The sound that cannot be captured, and why, as text for people.
+  /// The sound that no capture delivers, and why, as text for people. The session's host writes it,
+  /// or the extension for a stream from outside the session.
   var missingSound: [SampleBufferType: String] = [:]
+  /// The sound of which a running capture delivers only silence, and why. That capture writes it;
+  /// the host ends it with the capture.
+  var silentSound: [SampleBufferType: String] = [:]
   var ending: BroadcastEnding?
   /// Why the extension's last attempt to reach its destination failed; empty if none has, and once
   /// the destination accepts samples.
@@ -64,6 +68,9 @@ struct BroadcastRecord: Hashable, Sendable {
     }
     return texts
   }
+
+  /// The sound that cannot be heard, and why: the report of a running capture is the newer one.
+  var unheardSound: [SampleBufferType: String] { missingSound.merging(silentSound) { $1 } }
 
   /// Counts another start of the extension.
   mutating func beginAttempt() {
@@ -97,22 +104,15 @@ extension BroadcastRecord {
       "stream": .string(stream), "sound": .string(sound.description), "options": options.value,
       "attempt": .integer(attempt), "application": .string(application),
     ]
-    if !missingSound.isEmpty {
-      values["missingSound"] = .dictionary(
-        Dictionary(
-          uniqueKeysWithValues: missingSound.map { ($0.key.rawValue, .string($0.value)) }))
-    }
+    values["missingSound"] = Self.value(missingSound)
+    values["silentSound"] = Self.value(silentSound)
     values["ending"] = ending?.value
     if !connectionFailure.isEmpty { values["connectionFailure"] = .string(connectionFailure) }
     if !refusedSettings.isEmpty {
       values["refusedSettings"] = .dictionary(refusedSettings.mapValues { .string($0) })
     }
     values["soundBefore"] = soundBefore.map { .dictionary($0.mapValues { .bool($0) }) }
-    if !confinement.isEmpty {
-      values["confinement"] = .dictionary(
-        Dictionary(
-          uniqueKeysWithValues: confinement.map { ($0.key.rawValue, .string($0.value)) }))
-    }
+    values["confinement"] = Self.value(confinement)
     return .dictionary(values)
   }
 
@@ -159,6 +159,7 @@ extension BroadcastRecord {
       options: SessionOptions(values["options"]), attempt: attempt, application: application,
       confinement: Self.texts(of: Role.publishing, values["confinement"]),
       missingSound: Self.texts(of: SampleBufferType.allCases, values["missingSound"]),
+      silentSound: Self.texts(of: SampleBufferType.allCases, values["silentSound"]),
       ending: ending, connectionFailure: connectionFailure,
       refusedSettings: Self.refusedSettings(values["refusedSettings"]),
       soundBefore: Self.soundBefore(values["soundBefore"]))
@@ -187,6 +188,15 @@ extension BroadcastRecord {
       refused[key] = text
     }
     return refused
+  }
+
+  /// - Returns: nil for no texts.
+  private static func value(
+    _ texts: [some Hashable & RawRepresentable<String>: String]
+  ) -> DefaultsValue? {
+    if texts.isEmpty { return nil }
+    return .dictionary(
+      Dictionary(uniqueKeysWithValues: texts.map { ($0.key.rawValue, .string($0.value)) }))
   }
 
   /// The texts of a dictionary, by the keys that this build knows.

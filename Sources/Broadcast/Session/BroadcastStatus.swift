@@ -68,7 +68,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     applicationID = record?.application ?? ""
     options = record?.optionTexts ?? [:]
     confinement = record?.confinement ?? [:]
-    missingSound = record?.missingSound ?? [:]
+    missingSound = record?.unheardSound ?? [:]
     attempt = record?.attempt ?? 0
     isDead = record?.phase.isActive == true && processes.isEmpty && found.isEmpty
     phase = isDead ? .finished : record?.phase ?? .idle
