@@ -11,6 +11,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   patch=no        answers 405 to PATCH
   codec=NAME      accepts only this codec
   path=PATH       is served there instead of at whip
+  busy=FILE       answers 503 while this file exists
   tls=CERT,KEY    uses TLS
   address=A       listens there instead of on loopback
   answers=D       has this direction in its answer, such as inactive
@@ -27,6 +28,7 @@ Of the pictures it also says which are key frames (`key 17`), the longest time f
 """
 import asyncio
 import ipaddress
+import os
 import re
 import ssl
 import sys
@@ -129,6 +131,9 @@ async def post(request):
     if request.content_type != "application/sdp":
         say("POST 415")
         return web.Response(status=415)
+    if os.path.exists(settings.get("busy", "")):
+        say("POST 503", *filter(None, [request.query_string]))
+        return web.Response(status=503)
     say("bearer", "yes" if "Authorization" in request.headers else "no")
     offer = await request.text()
     for line in offer.splitlines():
@@ -178,7 +183,7 @@ async def post(request):
     for line in answer.splitlines():
         if line in ("a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"):
             say("answer", line)
-    say("POST 201")
+    say("POST 201", *filter(None, [request.query_string]))
     return web.Response(
         status=201, text=answer, content_type="application/sdp", headers=headers)
 

@@ -69,6 +69,8 @@
     private var retries: RetrySchedule
     /// Whether any attempt was connected.
     private var hasWorked = false
+    /// Whether any attempt was made.
+    private var hasBegun = false
     /// The endpoint before a move, until the new one has worked.
     private var former: Former?
 
@@ -262,6 +264,7 @@
         startNs: ptsNs)
       // Set before it plays, so that `abandon` ends it if that fails.
       self.attempt = attempt
+      hasBegun = true
       try pipeline.play()
       if hasSound {
         for index in 0..<Self.preludeChunks {
@@ -323,7 +326,8 @@
 
     /// Only within the server (scheme, host, port) that it was made for: any member can write the
     /// setting that names another, which would learn the token and see the pictures. If the new
-    /// address does not work, the upload returns to the former one.
+    /// address does not work, the upload returns to the former one; not to the address of the
+    /// start before any attempt, from which an earlier process of the upload may have been moved.
     public func move(to address: String) throws(DestinationError) -> Bool {
       let next: WHIPEndpoint
       do throws(WHIPError) {
@@ -338,7 +342,9 @@
       }
       if next.address == endpoint.address { return false }
       let worked = hasWorked || attempt?.connection.hasConnected == true
-      if worked || former == nil { former = Former(endpoint: endpoint, hasWorked: worked) }
+      if worked || hasBegun && former == nil {
+        former = Former(endpoint: endpoint, hasWorked: worked)
+      }
       close()
       use(next, hasWorked: false)
       return true

@@ -184,6 +184,31 @@
       }
     }
 
+    /// Its process knows no address before the one that the setting names by now.
+    @Test func restartedExtensionStaysAtTheAddressToWhichItWasMoved() throws {
+      try withWatchdog {
+        let busy = root.file("busy")
+        let server = try WebServer("whip_server.py", ["0", "busy=\(busy)"])
+        try write("whipURL", server.address("whip?first"))
+        let host = try broadcast("--source", "test", "--server", server.address(""))
+        try server.waitForFrames(10)
+        try write("whipURL", server.address("whip?second"))
+        try waitUntil("it has moved: \(host.transcript)") { server.lines("POST").count == 2 }
+        try server.waitForFrames(server.frameNumbers.count + 10)
+        // Its first attempt fails.
+        try Data().write(to: URL(filePath: busy))
+        #expect(kill(Int32(try pid(of: "extension")), SIGKILL) == 0)
+        try waitUntil("it tries: \(host.transcript)") { server.lines("POST 503").count >= 2 }
+        try FileManager.default.removeItem(atPath: busy)
+        try waitUntil("it is accepted: \(host.transcript)") {
+          server.lines("POST 201").count == 3
+        }
+        #expect(Set(server.lines("POST").dropFirst()) == ["POST 503 second", "POST 201 second"])
+        #expect(try refusal() == nil)
+        try stop(host)
+      }
+    }
+
     /// Any member can write the setting, also while the extension is restarted.
     @Test func settingCannotSendTokenOrPicturesToAnotherServer() throws {
       try withWatchdog {
