@@ -87,6 +87,13 @@ final class BroadcastScene: Sendable {
     }
   }
 
+  /// Appends a word to the trace, for which the extension waits.
+  func tell(_ word: String) throws {
+    guard let trace = FileHandle(forWritingAtPath: root.file("trace")) else { return }
+    try trace.seekToEnd()
+    try trace.write(contentsOf: Data("\(word)\n".utf8))
+  }
+
   /// Kills a process of the broadcast, as identified by the kernel.
   func kill(_ role: Role) throws {
     try waitUntil("the \(role) runs") { try controller.status.pids[role] != nil }

@@ -75,14 +75,43 @@ import Testing
       let results = try commands.map { try $0.finish() }
       let session = try #require(try scene.controller.status.session)
       for result in results {
-        // One that joins may find it starting.
-        #expect([.exited(0), .exited(3)].contains(result.status), "\(result.errors)")
+        #expect(result.status == .exited(0), "\(result.errors)")
         #expect(result.output == "\(session)\n", "\(result.errors)")
       }
-      #expect(results.contains { $0.status == .exited(0) })
-      try waitUntil("it is live") { try scene.controller.status.phase == .live }
+      #expect(try scene.controller.status.phase == .live)
       try stop()
       #expect(scene.trace.count { $0.hasPrefix("started") } == 1, "\(scene.trace)")
+    }
+  }
+
+  /// As the one that began it does.
+  @Test(arguments: ["live", "stop", "fail", "interrupt"])
+  func commandThatJoinsWaitsForTheSession(end: String) throws {
+    try withWatchdog {
+      try scene.register(["connects=yes", "liveOn=go", "failOn=broken"])
+      let first = try RunningProgram("framebus", start)
+      try scene.waitForTrace(["started 1", "video"])
+      let second = try RunningProgram("framebus", start)
+      try second.waitForErrors("following it")
+      if end == "interrupt" {
+        #expect(try second.end(with: Signal.interrupt).status == .exited(130))
+        #expect(try !scene.controller.status.isFinishing)
+        return try stop()
+      }
+      if end == "stop" {
+        try stop()
+      } else {
+        try scene.tell(end == "fail" ? "broken" : "go")
+      }
+      for result in [try first.finish(), try second.finish()] {
+        #expect(result.status == .exited(end == "fail" ? 1 : 0), "\(result.errors)")
+        if end == "fail" { #expect(result.errors.contains("error: the broadcast failed")) }
+      }
+      if end == "live" {
+        let session = try #require(try scene.controller.status.session)
+        #expect(second.output.text == "\(session)\n")
+        try stop()
+      }
     }
   }
 
@@ -119,9 +148,7 @@ import Testing
       try scene.waitForTrace(["started 1", "video"])
       // It sees the end of the terminal no earlier than the report of its host.
       command.process.send(signal: SIGSTOP)
-      let trace = try #require(FileHandle(forWritingAtPath: scene.root.file("trace")))
-      try trace.seekToEnd()
-      try trace.write(contentsOf: Data("go\n".utf8))
+      try scene.tell("go")
       var host: Int32?
       try waitUntil("the host has let go of the terminal") {
         host = try scene.controller.status.pids[.host]

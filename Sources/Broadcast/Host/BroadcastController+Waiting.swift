@@ -1,4 +1,5 @@
 import AppGroup
+import NotifyCenter
 import Platform
 
 extension BroadcastController {
@@ -44,6 +45,13 @@ extension BroadcastController {
         until: .after(isOver ? Self.pollInterval : Self.livenessInterval))
       if stop?.isRaised == true { return nil }
     }
+  }
+
+  /// Calls a closure after each change of the state, whichever process makes it.
+  package func observe(
+    _ changed: @escaping @Sendable () -> Void
+  ) throws(BroadcastError) -> Observation {
+    try board.observe(changed)
   }
 
   /// How a session without a host ended. Ends the session first if it was asked to finish.

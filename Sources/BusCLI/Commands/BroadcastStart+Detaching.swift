@@ -1,6 +1,7 @@
 import ArgumentParser
 import Broadcast
 import CommandLineSupport
+import NotifyCenter
 import Platform
 
 /// `framebus broadcast start --detach`. The command starts itself again, with a pipe, in a session
@@ -47,23 +48,35 @@ extension BroadcastStart {
 
   // MARK: In the detached host
 
-  /// Prints the session and lets go of the terminal, once the broadcast is live or that takes long.
-  /// Returns without that if the session has ended, or a signal requests the end.
-  ///
-  /// Nothing here ends this process with an error: it is the host, and the roles run.
-  func letGo(
-    _ detached: DetachedHost, of session: SessionID, _ controller: BroadcastController,
+  /// Waits until the broadcast is live, paused or not reached, or that takes long.
+  /// - Returns: false if the session has ended, or a signal requests the end.
+  func waitUntilUp(
+    _ detached: DetachedHost, _ session: SessionID, _ controller: BroadcastController,
     _ signals: SignalWatcher
-  ) throws(BroadcastError) {
+  ) throws(BroadcastError) -> Bool {
     detached.limitWait()
-    // An adopted session may run already.
-    if let status = try? controller.status { detached.note(status) }
+    let note: @Sendable () -> Void = {
+      if let status = try? controller.status, status.session == session { detached.note(status) }
+    }
+    // Another host may run the session, of which this process receives no events. Without the
+    // observation, the wait is longer.
+    let observation = try? controller.observe(note)
+    defer { observation?.cancel() }
+    note()
     let ending = signals.stop.observed(by: { detached.isUp.raise() }) {
       Result { () throws(BroadcastError) in
         try controller.waitForEnding(of: session, stop: detached.isUp)
       }
     }
-    guard try ending.get() == nil, !signals.stop.isRaised else { return }
+    return try ending.get() == nil && !signals.stop.isRaised
+  }
+
+  /// Prints the session and lets go of the terminal.
+  ///
+  /// Nothing here ends this process with an error: it is the host, and the roles run.
+  func letGo(
+    _ detached: DetachedHost, of session: SessionID, _ controller: BroadcastController
+  ) {
     var exitStatus: Int32 = 0
     do { exitStatus = try printSession(session, controller) } catch {
       global.terminal.warn("the broadcast runs, but its session cannot be printed: \(error)")
@@ -124,23 +137,21 @@ final class DetachedHost: Sendable {
     try beginOwnSession()
   }
 
-  /// - Returns: whether the command reports the event when it returns.
-  func note(_ event: BroadcastEvent) -> Bool {
-    switch event {
-    case .live, .resumed: isUp.raise()
-    // A capture that has not published yet counts as lost.
-    case .paused(let reasons) where !reasons.contains(.captureLost): isUp.raise()
-    case .connecting(let failure) where !failure.isEmpty:
-      isUp.raise()
-      return true
-    default: break
-    }
-    return false
+  /// Whether the command reports the event when it returns.
+  static func isReportedLater(_ event: BroadcastEvent) -> Bool {
+    if case .connecting(let failure) = event { !failure.isEmpty } else { false }
   }
 
   func note(_ status: BroadcastStatus) {
-    let isRunning = [.live, .paused].contains(status.phase)
-    if isRunning || !status.connectionFailure.isEmpty { isUp.raise() }
+    let isUp =
+      switch status.phase {
+      case .live: true
+      // A capture that has not published yet counts as lost.
+      case .paused: !status.pauses.contains(.captureLost)
+      case .connecting: !status.connectionFailure.isEmpty
+      default: false
+      }
+    if isUp { self.isUp.raise() }
   }
 
   /// Raises ``isUp`` when the timeout has passed.

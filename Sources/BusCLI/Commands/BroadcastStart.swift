@@ -84,7 +84,8 @@ struct BroadcastStart: ParsableCommand {
       "Return once the broadcast is live, and hold no terminal.",
       discussion: """
         Exit status \(DetachedHost.notLiveStatus) if it runs, but its destination has not accepted \
-        a sample: after the first failed attempt, or \(DetachedHost.timeoutSeconds) s.
+        a sample: after the first failed attempt, or \(DetachedHost.timeoutSeconds) s. The same \
+        goes for a broadcast that another process has started.
         """))
   var detach = false
   @Option(help: ArgumentHelp("Pipe of --detach, set by it.", visibility: .hidden))
@@ -158,7 +159,7 @@ struct BroadcastStart: ParsableCommand {
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
     let controller = try BroadcastController(in: group) { event in
-      if detached?.note(event) == true { return }
+      if detached != nil, DetachedHost.isReportedLater(event) { return }
       if let line = event.line { terminal.report(line) }
     }
     guard let picked = try `extension` ?? pick(in: group, stop: signals.stop) else {
@@ -170,21 +171,22 @@ struct BroadcastStart: ParsableCommand {
     guard let started = try start(request, controller, stop: signals.stop) else {
       throw try cancelled(controller, signals)
     }
-    if case .joined(let session) = started {
-      terminal.report("broadcast \(session) is already active; following it")
+    let isJoined = started == .joined(started.session)
+    if isJoined {
+      terminal.report("broadcast \(started.session) is already active; following it")
     }
-    if let detached {
-      if started == .joined(started.session) {
+    if let detached, try waitUntilUp(detached, started.session, controller, signals) {
+      if isJoined {
         let status = try printSession(started.session, controller)
         if status != 0 { throw ExitCode(status) }
         return
       }
-      try letGo(detached, of: started.session, controller, signals)
+      letGo(detached, of: started.session, controller)
     }
     var ending = try controller.waitForEnding(of: started.session, stop: signals.stop)
     if ending == nil {
       // A process that only follows does not stop the broadcast.
-      if case .joined = started { throw Interrupted() }
+      if isJoined { throw Interrupted() }
       try controller.finish()
       ending = try controller.waitForEnding(of: started.session)
     }

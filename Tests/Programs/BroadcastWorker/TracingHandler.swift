@@ -68,6 +68,9 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
     if settings["liveOn"] != nil, isTold("liveOn") {
       _ = try? startThread(named: "network") { [connection] in connection.live() }
     }
+    if settings["failOn"] != nil, isTold("failOn") {
+      finishBroadcast(withError: BroadcastFailure(domain: "test", code: 8, reason: "broken"))
+    }
     // Longer than the frame interval of any moving source.
     if settings["idle"] != nil { worksAt = .after(.milliseconds(500)) }
     if settings["keep"] != nil { keep(sample) }
