@@ -39,7 +39,7 @@ public struct StoreIdentity: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// - Returns: nil unless there are two lowercase digits for each byte.
-private func bytes(ofHexadecimal text: Substring) -> [UInt8]? {
+func bytes(ofHexadecimal text: Substring) -> [UInt8]? {
   let digits = Array(text.utf8)
   guard digits.count.isMultiple(of: 2) else { return nil }
   var bytes: [UInt8] = []

@@ -183,7 +183,7 @@ import Testing
     // Sources that differ in what is not shown are other sources.
     var other = request
     other.soundSources[.audioMic] = "gst:rtspsrc user-pw=other"
-    let differences = options.differences(to: other)
+    let differences = try options.differences(to: other)
     #expect(differences.map(\.option) == ["mic-source"])
     #expect(!"\(differences)".contains("s3cret"))
   }

@@ -84,9 +84,10 @@ public final class BroadcastController: Sendable {
     let consent = try agreedConsent(to: request, for: manifest)
     let stream = request.stream(of: .video)?.text ?? SampleBufferType.video.usualStream
     var record = BroadcastRecord(
-      session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
+      session: SessionID(), extensionID: manifest.id, source: "", stream: stream)
     record.sound = request.capturedSound(for: manifest)
     record.options = SessionOptions(request)
+    try record.setSources(of: request)
     try begin(record, presence, request, manifest, consent)
     return .began(record.session)
   }
@@ -164,11 +165,11 @@ public final class BroadcastController: Sendable {
   private func requireSame(
     _ record: BroadcastRecord, as request: BroadcastRequest, exceptFor own: Set<String> = []
   ) throws(BroadcastError) {
-    guard request.extensionID == record.extensionID, request.source == record.source else {
+    guard request.extensionID == record.extensionID, try record.isOf(request.source) else {
       throw .alreadyBroadcasting(
         record.session, extensionID: record.extensionID, source: record.source)
     }
-    var fixed = record.options.differences(to: request).filter { !own.contains($0.option) }
+    var fixed = try record.options.differences(to: request).filter { !own.contains($0.option) }
     if let stream = request.streams[.video]?.text, stream != record.stream {
       fixed.append(
         BroadcastDifference(option: "stream", running: record.stream, requested: stream))
@@ -198,14 +199,14 @@ public final class BroadcastController: Sendable {
   private func requireSameRestart(
     _ record: BroadcastRecord, as request: BroadcastRequest
   ) throws(BroadcastError) {
-    let running = record.options.soundSources
-    var differences = [(SampleBufferType.audioApp, "app-source"), (.audioMic, "mic-source")]
-      .filter { type, _ in running[type] != request.soundSources[type] }
-      .map { type, option in
+    var differences: [BroadcastDifference] = []
+    for (type, option) in SessionOptions.sourceNames {
+      if try record.options.captures(type, from: request.soundSources[type]) { continue }
+      differences.append(
         BroadcastDifference(
-          option: option, running: running[type].map(SourceKind.shown),
-          requested: request.soundSources[type].map(SourceKind.shown) ?? "none")
-      }
+          option: option, running: record.options.soundSources[type].map(SourceKind.shown),
+          requested: request.soundSources[type].map(SourceKind.shown) ?? "none"))
+    }
     if let rules = record.options.unread["protect"] {
       let known = SessionOptions(request).shown["protect"] ?? "none"
       differences.append(

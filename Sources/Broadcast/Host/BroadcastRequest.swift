@@ -123,6 +123,10 @@ extension BroadcastRequest {
   /// option is set that only a capture can follow.
   package func checkOptions() throws(BroadcastError) {
     try setup.check()
+    // The record shows less of some sources.
+    if source.utf8.count > Self.maximumSourceBytes {
+      throw .textTooLong(maximumBytes: Self.maximumSourceBytes)
+    }
     if let server, WebAddress(server: server) == nil { throw .server(.malformed(server)) }
     guard let published = publishedStream else { return }
     // The microphone is captured beside the stream, and its silence has a limit.

@@ -1,4 +1,5 @@
 import AppGroup
+import CredentialStore
 import FrameBus
 import Platform
 import SharedDefaults
@@ -18,8 +19,10 @@ struct BroadcastRecord: Hashable, Sendable {
   /// Sorted, without duplicates.
   var pauses: [BroadcastPause] = []
   var extensionID: String
-  /// The captured source, as the user named it.
+  /// The captured source, without what may be a secret.
   var source: String
+  /// Of the whole source; nil if ``source`` is whole.
+  var sourceDigest: SecretDigest?
   /// The picture stream, whose publisher is the session's capture.
   var stream: String
   /// The sound streams that the host captures.
@@ -106,6 +109,7 @@ extension BroadcastRecord {
     ]
     values["missingSound"] = Self.value(missingSound)
     values["silentSound"] = Self.value(silentSound)
+    values["sourceDigest"] = sourceDigest.map { .string($0.text) }
     values["ending"] = ending?.value
     if !connectionFailure.isEmpty { values["connectionFailure"] = .string(connectionFailure) }
     if !refusedSettings.isEmpty {
@@ -155,7 +159,8 @@ extension BroadcastRecord {
     self.init(
       session: session, phase: phase, requested: requested, resumedAtNs: UInt64(resumedAtNs),
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
-      extensionID: extensionID, source: source, stream: stream, sound: sound,
+      extensionID: extensionID, source: source,
+      sourceDigest: text("sourceDigest").flatMap(SecretDigest.init), stream: stream, sound: sound,
       options: SessionOptions(values["options"]), attempt: attempt, application: application,
       confinement: Self.texts(of: Role.publishing, values["confinement"]),
       missingSound: Self.texts(of: SampleBufferType.allCases, values["missingSound"]),

@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import FrameBus
 import Platform
 
@@ -20,6 +21,7 @@ public struct BroadcastStatus: Hashable, Sendable {
   /// broadcast or not, or this cannot be read; see `ScreenCapturedState`.
   public let isCaptured: Bool
   public let extensionID: String
+  /// Without what may be a secret, such as the elements of a pipeline.
   public let source: String
   public let applicationID: String
   /// The options with which the session was started, as text for people, by their names on a
@@ -64,7 +66,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     pids = processes.mapValues(\.credentials.pid)
     session = record?.session
     extensionID = record?.extensionID ?? ""
-    source = record?.source ?? ""
+    source = record.map { SourceKind.shown($0.source) } ?? ""
     applicationID = record?.application ?? ""
     options = record?.optionTexts ?? [:]
     confinement = record?.confinement ?? [:]

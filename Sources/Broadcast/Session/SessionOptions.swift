@@ -1,4 +1,5 @@
 import Capture
+import CredentialStore
 import Platform
 import SharedDefaults
 
@@ -6,7 +7,10 @@ import SharedDefaults
 /// restarts its capture with them, and a later start with other options is told so.
 struct SessionOptions: Hashable, Sendable {
   var capture = CaptureSettings()
+  /// Without what may be a secret.
   var soundSources = BroadcastRequest.usualSoundSources
+  /// Of those that are not whole.
+  var soundDigests: [SampleBufferType: SecretDigest] = [:]
   var isConfined = true
   var requiresConfinement = false
   var restartLimit = RestartPolicy().maximumInARow
@@ -26,7 +30,7 @@ struct SessionOptions: Hashable, Sendable {
 
   init(_ request: BroadcastRequest) {
     capture = request.capture
-    soundSources = request.soundSources
+    soundSources = request.soundSources.mapValues(SourceKind.shown)
     isConfined = request.isConfined
     requiresConfinement = request.requiresConfinement
     restartLimit = request.restarts.maximumInARow
@@ -38,25 +42,24 @@ struct SessionOptions: Hashable, Sendable {
     end = request.duration.map(Deadline.after) ?? .never
   }
 
+  /// The options that are a source.
+  static let sourceNames: KeyValuePairs<SampleBufferType, String> = [
+    .audioApp: "app-source", .audioMic: "mic-source",
+  ]
+
   /// Each option as text for people, by its name on a command line.
   var shown: [String: String] {
-    texts.merging(texts.filter { Self.sourceNames.contains($0.key) }) { SourceKind.shown($1) }
-  }
-
-  private static let sourceNames: Set = ["app-source", "mic-source"]
-
-  /// The same with the whole sources, in which a pipeline may have a secret.
-  private var texts: [String: String] {
     var texts = [
       "protect": (capture.protection ?? .on([])).text,
-      "app-source": soundSources[.audioApp] ?? "none",
-      "mic-source": soundSources[.audioMic] ?? "none",
       "confine": isConfined ? "on" : "off", "restarts": "\(restartLimit)",
       "require-confinement": requiresConfinement ? "on" : "off",
     ]
     texts["duration"] = duration.map { "\($0) s" }
     if !setupNames.isEmpty { texts[Self.setupKey] = setupNames.joined(separator: ", ") }
     texts["server"] = server
+    for (type, name) in Self.sourceNames {
+      texts[name] = soundSources[type].map(SourceKind.shown) ?? "none"
+    }
     for option in CaptureSettings.Option.allCases {
       texts[option.rawValue] = capture.text(of: option)
     }
@@ -65,18 +68,24 @@ struct SessionOptions: Hashable, Sendable {
 
   /// What a request sets that is set otherwise here. Options that have their usual value in the
   /// request do not count, except the sandbox: nobody should believe to have one.
-  func differences(to request: BroadcastRequest) -> [BroadcastDifference] {
-    let (usual, wanted, running) = (Self().texts, Self(request).texts, texts)
-    let names = wanted.keys.filter {
+  func differences(
+    to request: BroadcastRequest
+  ) throws(BroadcastError) -> [BroadcastDifference] {
+    let (usual, wanted, running) = (Self().shown, Self(request).shown, shown)
+    var differences: [BroadcastDifference] = []
+    for (name, text) in wanted.sorted(by: { $0.key < $1.key }) {
       // What is passed to the extension is compared by its values.
-      $0 != Self.setupKey && ($0 == "confine" || wanted[$0] != usual[$0])
+      if name == Self.setupKey || name != "confine" && text == usual[name] { continue }
+      if name == "protect", includesProtection(of: request) { continue }
+      if let (type, _) = Self.sourceNames.first(where: { $0.value == name }) {
+        if try captures(type, from: request.soundSources[type]) { continue }
+      } else if text == running[name] {
+        continue
+      }
+      differences.append(
+        BroadcastDifference(option: name, running: running[name], requested: text))
     }
-    return names.sorted().compactMap { name in
-      if name == "protect", includesProtection(of: request) { return nil }
-      guard let text = wanted[name], text != running[name] else { return nil }
-      let (before, after) = (shown[name], Self(request).shown[name] ?? text)
-      return BroadcastDifference(option: name, running: before, requested: after)
-    }
+    return differences
   }
 
   /// Whether no window that a request hides is shown.
@@ -112,8 +121,9 @@ extension SessionOptions {
   private static let maximumBytes = WindowRule.maximumCount * (WindowRule.maximumBytes + 1)
   private static let names =
     [
-      "no-protect", "protect", "app-source", "mic-source", "confine", "require-confinement",
-      "restarts", "duration", "end", "server", setupKey,
+      "no-protect", "protect", "app-source", "mic-source", "app-source-digest",
+      "mic-source-digest", "confine", "require-confinement", "restarts", "duration", "end",
+      "server", setupKey,
     ] + CaptureSettings.Option.allCases.map(\.rawValue)
 
   var value: DefaultsValue {
@@ -136,6 +146,8 @@ extension SessionOptions {
     values["server"] = server
     values["app-source"] = soundSources[.audioApp]
     values["mic-source"] = soundSources[.audioMic]
+    values["app-source-digest"] = soundDigests[.audioApp]?.text
+    values["mic-source-digest"] = soundDigests[.audioMic]?.text
     return .dictionary(values.merging(unread) { $1 }.mapValues { .string($0) })
   }
 
@@ -169,6 +181,8 @@ extension SessionOptions {
     case "server": server = text
     case "app-source": soundSources[.audioApp] = text
     case "mic-source": soundSources[.audioMic] = text
+    case "app-source-digest": soundDigests[.audioApp] = SecretDigest(text)
+    case "mic-source-digest": soundDigests[.audioMic] = SecretDigest(text)
     case "confine", "require-confinement":
       guard let isOn = Bool(text) else { return false }
       if name == "confine" { isConfined = isOn } else { requiresConfinement = isOn }
