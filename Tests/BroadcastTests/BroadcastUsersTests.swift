@@ -188,6 +188,32 @@ struct BroadcastUsersTests {
     }
   }
 
+  /// The host's role was granted after the extension was registered.
+  @Test func grantOfHostReachesRegisteredExtensions() throws {
+    try withWatchdog {
+      let root = try TemporaryRoot(mode: 0o755)
+      let location = ["--root", root.path, "--group", "a.b"]
+      for command in [["group", "create", "a.b"], Self.register] {
+        let result = try run("framebus", location + command)
+        #expect(result.status.isSuccess, "\(result.errors)")
+      }
+      let user = try TestUser()
+      for role in ["capture", "extension", "host"] {
+        let granted = try run(
+          "framebus", location + ["group", "grant", role, "--uid", "\(user.uid)"])
+        #expect(granted.status.isSuccess && !granted.errors.contains("warning"), "\(granted)")
+        // Only hosts read manifests.
+        let listed = try user.run("framebus", location + ["extension", "list"])
+        #expect(listed.output.contains("framebus.upload") == (role == "host"), "\(listed)")
+      }
+      let host = try user.start("framebus", location + Self.start)
+      try host.waitForErrors("live")
+      let stopped = try user.run("framebus", location + ["broadcast", "stop"])
+      #expect(stopped.errors.contains(" finished"), "\(stopped.errors)")
+      #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+    }
+  }
+
   /// Only its user may end a capture that lost its host, because that user's screen is captured.
   @Test func orphanedCaptureOfAnotherUserIsNotBroadcast() throws {
     try withWatchdog {

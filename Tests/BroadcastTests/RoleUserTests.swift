@@ -35,7 +35,7 @@ struct RoleUserTests {
     try register()
   }
 
-  /// Registers the extension: again after a grant of the role host, whose holders read it.
+  /// Registers the extension.
   /// - Parameter hasCredential: whether it has one, which only the group's owner can hand over.
   private func register(hasCredential: Bool = true) throws {
     let credential = hasCredential ? ["credential=a.b/c"] : []

@@ -119,10 +119,7 @@ public struct ExtensionRegistry: Sendable {
         if currentUserID() != group.ownerID { try made.setOwner(group.ownerID, group: .max) }
       }
       let directory = try container.openDirectory(Self.directoryName)
-      if let hosts = group.accessList(of: .host, 5), !hosts.isPlain {
-        let list = AccessList(owner: 7, users: hosts.users, groups: hosts.groups)
-        try directory.descriptor.setAccess(list, .access, path: directory.path)
-      }
+      try letHostsEnter(directory)
       try directory.replaceFile(
         manifest.id + Self.suffix, with: Array(manifest.text.utf8), mode: 0o600,
         ownerID: currentUserID() == group.ownerID ? nil : group.ownerID,
@@ -139,6 +136,25 @@ public struct ExtensionRegistry: Sendable {
     do throws(SystemError) {
       try directory.removeFile(id + Self.suffix)
     } catch { throw .system(error) }
+  }
+
+  /// Lets the present hosts read every extension. A file has the permissions from when it was
+  /// registered, so the group's owner must call this after granting the role `host`.
+  public func renewAccess() throws(BroadcastError) {
+    guard let directory = try openedIfThere() else { return }
+    try group.requireOwner("let new hosts read its extensions")
+    let names = try ids().map { $0 + Self.suffix }
+    do throws(SystemError) {
+      try letHostsEnter(directory)
+      guard let hosts = group.accessList(of: .host, 4) else { return }
+      for name in names { try directory.setAccess(hosts, ofFile: name) }
+    } catch { throw .system(error) }
+  }
+
+  private func letHostsEnter(_ directory: borrowing Directory) throws(SystemError) {
+    guard let hosts = group.accessList(of: .host, 5), !hosts.isPlain else { return }
+    let list = AccessList(owner: 7, users: hosts.users, groups: hosts.groups)
+    try directory.descriptor.setAccess(list, .access, path: directory.path)
   }
 
   private func ids() throws(BroadcastError) -> [String] {

@@ -1,5 +1,6 @@
 import AppGroup
 import ArgumentParser
+import Broadcast
 import CommandLineSupport
 import SharedDefaults
 
@@ -33,7 +34,7 @@ struct GroupGrant: ParsableCommand {
       throw UsageError("\(UInt32.max) is not a valid user or group ID")
     }
     try AppGroup.grant(role, to: holders, in: id, root: global.root)
-    renewSettings(of: id)
+    renewAccess(in: id)
     if global.json {
       return try GroupReport(AppGroup.describe(id, root: global.root)).print(to: global)
     }
@@ -42,12 +43,18 @@ struct GroupGrant: ParsableCommand {
     }
   }
 
-  /// A failure does not undo the grant. Existing settings are files that need new permissions.
-  private func renewSettings(of id: GroupID) {
+  /// A failure does not undo the grant. Existing settings and extensions are files that need new
+  /// permissions.
+  private func renewAccess(in id: GroupID) {
     do {
       try SharedDefaults.renewAccess(in: AppGroup.open(id, root: global.root))
     } catch {
       global.terminal.warn("new members cannot access existing settings: \(error)")
+    }
+    do {
+      try ExtensionRegistry(AppGroup.open(id, root: global.root)).renewAccess()
+    } catch {
+      global.terminal.warn("new hosts cannot read the registered extensions: \(error)")
     }
   }
 
