@@ -1,15 +1,18 @@
-"""Opens a page in Chromium and writes its state as a line of JSON a few times a second.
+"""Opens a page in a browser and writes its state as a line of JSON a few times a second.
 
-  watch_page.py ADDRESS [PICTURE]
+  watch_page.py ADDRESS [PICTURE] [browser=firefox]
 
-The first line is `chromium PID`. SIGUSR1 makes it write a screenshot to the file PICTURE.
+The first line is `chromium PID`, or `firefox PID`. SIGUSR1 makes it write a screenshot to the file
+PICTURE.
 """
 import asyncio
 import json
 import signal
 import sys
 
-from chromium import SEEN, Browser
+import chromium
+import firefox
+from chromium import SEEN
 
 # The texts of the live page's first card besides its video.
 WORDS = """Object.fromEntries(
@@ -52,8 +55,9 @@ async def watch(browser):
 
 
 async def main():
-    async with Browser() as browser:
-        say("chromium", browser.process.pid)
+    name = "firefox" if "browser=firefox" in sys.argv else "chromium"
+    async with {"firefox": firefox, "chromium": chromium}[name].Browser() as browser:
+        say(name, browser.process.pid)
         await browser.open(sys.argv[1])
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(

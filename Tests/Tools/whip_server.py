@@ -14,6 +14,8 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   busy=FILE       answers 503 while this file exists
   tls=CERT,KEY    uses TLS
   address=A       listens there instead of on loopback
+  media=A         uses this address alone for media, and knows no loopback address but this one;
+                  nothing: uses none
   answers=D       has this direction in its answer, such as inactive
   refuses=KIND    answers that it takes no audio, or no video
   sends=yes       answers that it sends as well, and does so
@@ -39,8 +41,24 @@ import aioice.ice
 
 settings = dict(word.split("=", 1) for word in sys.argv[2:])
 address = settings.get("address", "127.0.0.1")
-if ipaddress.ip_address(address).is_loopback:
-    aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: [address] if use_ipv4 else []
+media = settings.get("media", address if ipaddress.ip_address(address).is_loopback else None)
+if media is not None:
+    aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: [
+        each for each in media.split() if (use_ipv6 if ":" in each else use_ipv4)]
+
+
+def is_foreign(other):
+    """Whether a server that uses none of the loopback addresses but its own ignores this one."""
+    return "media" in settings and other != media and ipaddress.ip_address(other).is_loopback
+
+
+class Protocol(aioice.ice.StunProtocol):
+    def datagram_received(self, data, addr):
+        if not is_foreign(addr[0]):
+            super().datagram_received(data, addr)
+
+
+aioice.ice.StunProtocol = Protocol
 
 import aiortc.rtcrtpreceiver
 from aiohttp import web
@@ -210,7 +228,8 @@ async def patch(request):
         elif line.startswith("a=candidate:"):
             candidate = candidate_from_sdp(line[12:])
             candidate.sdpMid = mid
-            await connection.addIceCandidate(candidate)
+            if not is_foreign(candidate.ip):
+                await connection.addIceCandidate(candidate)
     say("PATCH 204")
     return web.Response(status=204)
 

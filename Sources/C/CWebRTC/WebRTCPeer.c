@@ -205,16 +205,6 @@ void webrtc_peer_watch_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void
 
 const char *webrtc_peer_fingerprint(webrtc_peer *peer) { return peer->identity.fingerprint; }
 
-bool webrtc_peer_add_local_address(webrtc_peer *peer, const char *address) {
-  GObject *agent = NULL;
-  gboolean isAdded = FALSE;
-  g_object_get(peer->element, "ice-agent", &agent, NULL);
-  if (agent == NULL) return false;
-  g_signal_emit_by_name(agent, "add-local-ip-address", address, &isAdded);
-  g_object_unref(agent);
-  return isAdded;
-}
-
 bool webrtc_peer_set_stun_server(webrtc_peer *peer, const char *address, unsigned port) {
   GObject *agent = nice_agent(peer->element);
   if (agent == NULL) return false;

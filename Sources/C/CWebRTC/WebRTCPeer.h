@@ -45,3 +45,10 @@ char *webrtc_peer_make(webrtc_peer *peer, const char *kind, char *message, size_
 /// Sets a description with the signal "set-local-description" or "set-remote-description".
 bool webrtc_peer_describe(webrtc_peer *peer, const char *signal, GstWebRTCSDPType type,
                           const char *sdp, char *message, size_t capacity);
+
+/// Whether an address, or NULL, is one of loopback.
+bool webrtc_is_loopback(const char *address);
+/// Whether `webrtc_close_to_others` can work with this libnice.
+bool webrtc_can_close_to_others(void);
+/// Drops what reaches the sockets of a `nicesrc` from other machines. False: a socket stays open.
+bool webrtc_close_to_others(GstElement *receiver);

@@ -19,6 +19,10 @@ struct webrtc_viewer {
   webrtc_peer *peer;
   GstElement *sources[WEBRTC_VIEWER_TRACKS];
   unsigned trackCount;
+  /// The element that receives the viewer's packets; NULL until there is one, or if the viewer may
+  /// be on another machine.
+  GstElement *receiver;
+  bool isOnThisMachine;
   webrtc_event_handler handler;
   webrtc_key_frame_handler keyFrameHandler;
   void *context;
@@ -63,15 +67,28 @@ static GstPadProbeReturn on_heard(GstPad *pad, GstPadProbeInfo *info, gpointer d
 }
 
 /// Finds the element that receives the viewer's packets, such as its reports.
-static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer viewer) {
+static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer context) {
   (void)bin;
   (void)inner;
+  webrtc_viewer *viewer = context;
   GstElementFactory *factory = gst_element_get_factory(element);
   if (factory == NULL || strcmp(GST_OBJECT_NAME(factory), "nicesrc") != 0) return;
+  if (viewer->isOnThisMachine && viewer->receiver == NULL)
+    viewer->receiver = gst_object_ref(element);
   GstPad *pad = gst_element_get_static_pad(element, "src");
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_heard,
                     viewer, NULL);
   gst_object_unref(pad);
+}
+
+/// Reports an event. The answer waits for the end of gathering, so nobody knows the sockets' ports
+/// and passwords before they are closed to other machines.
+static void on_event(void *context, const struct webrtc_event *event) {
+  webrtc_viewer *viewer = context;
+  struct webrtc_event failure = {.kind = WEBRTC_FAILED, .text = ""};
+  bool isOpen = event->kind == WEBRTC_GATHERED && viewer->isOnThisMachine &&
+                !webrtc_close_to_others(viewer->receiver);
+  viewer->handler(viewer->context, isOpen ? &failure : event);
 }
 
 /// Makes libnice notice a peer that no longer answers. A killed peer sends no DTLS alert, and
@@ -175,7 +192,7 @@ webrtc_viewer *webrtc_viewer_create(const struct webrtc_viewer_options *options,
   viewer->context = options->context;
   GstElement *element = make_pipeline(viewer);
   if (element != NULL)
-    viewer->peer = webrtc_peer_watch(element, options->handler, options->context);
+    viewer->peer = webrtc_peer_watch(element, on_event, viewer);
   if (viewer->peer == NULL) {
     snprintf(message, capacity, "webrtcbin is missing, or has no identity");
     webrtc_viewer_destroy(viewer);
@@ -183,7 +200,11 @@ webrtc_viewer *webrtc_viewer_create(const struct webrtc_viewer_options *options,
   }
   watch_for_silence(element);
   g_signal_connect(element, "deep-element-added", G_CALLBACK(on_element), viewer);
-  if (options->localAddress != NULL)
+  viewer->isOnThisMachine =
+      webrtc_is_loopback(options->localAddress) && webrtc_can_close_to_others();
+  if (viewer->isOnThisMachine)
+    webrtc_peer_add_all_addresses(viewer->peer);
+  else if (options->localAddress != NULL)
     webrtc_peer_add_local_address(viewer->peer, options->localAddress);
   gst_element_set_state(viewer->pipeline, GST_STATE_PLAYING);
   if (answer(viewer, options, message, capacity)) return viewer;
@@ -234,6 +255,7 @@ void webrtc_viewer_destroy(webrtc_viewer *viewer) {
   }
   if (viewer->peer != NULL) webrtc_peer_destroy(viewer->peer);
   for (unsigned i = 0; i < viewer->trackCount; i++) gst_object_unref(viewer->sources[i]);
+  g_clear_object(&viewer->receiver);
   g_clear_object(&viewer->pipeline);
   g_free(viewer);
 }

@@ -131,9 +131,9 @@
       if !isTaken { throw .broken(reason: "webrtcbin does not accept it") }
     }
 
-    func useOnly(localAddress: String) throws(WHIPError) {
-      guard unsafe webrtc_peer_add_local_address(handle, localAddress) else {
-        throw .engineFailed("it does not accept the address \(localAddress)")
+    func useAllAddresses() throws(WHIPError) {
+      guard unsafe webrtc_peer_add_all_addresses(handle) > 0 else {
+        throw .engineFailed("it accepts no address of this machine")
       }
     }
 

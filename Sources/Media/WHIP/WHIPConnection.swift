@@ -12,8 +12,8 @@ public final class WHIPConnection: Sendable {
     public var request: Duration = .seconds(10)
     /// From the answer to the first packet.
     public var connecting: Duration = .seconds(20)
-    /// From a refusal of candidates to the first packet: the endpoint may still connect without
-    /// them.
+    /// From a refusal of candidates, or an answer without any, to the first packet: the endpoint
+    /// may still connect.
     public var refused: Duration = .seconds(3)
     /// From the last report or connection change of the peer until the connection counts as lost.
     public var silence: Duration = .seconds(10)
@@ -112,8 +112,7 @@ public final class WHIPConnection: Sendable {
     let session = WHIPSession(endpoint, client: client)
     var reason = WHIPError.stopped
     do throws(WHIPError) {
-      try open(session)
-      try sendMedia(session)
+      try sendMedia(session, trying: open(session))
     } catch {
       reason = error
     }
@@ -138,7 +137,8 @@ public final class WHIPConnection: Sendable {
     }
   }
 
-  private func open(_ session: WHIPSession) throws(WHIPError) {
+  /// - Returns: the endpoint's addresses and the relays.
+  private func open(_ session: WHIPSession) throws(WHIPError) -> TriedPaths {
     try waitUntilReady()
     let offer = try engine.makeOffer()
     let answer = try session.open(
@@ -151,11 +151,14 @@ public final class WHIPConnection: Sendable {
     let servers = servers + answer.servers
     // One deadline for all of them, because an endpoint may recommend many that never answer.
     let deadline = Deadline.after(timeouts.request)
-    for server in servers { try add(server, until: deadline) }
-    // By default, engines make no candidates of loopback addresses.
-    if endpoint.address.isLoopback, servers.allSatisfy(\.isLoopback) {
-      try engine.useOnly(localAddress: "127.0.0.1")
+    var tried = TriedPaths()
+    tried.takeRemote(of: answer.sdp)
+    for server in servers {
+      if try add(server, until: deadline) { tried.add(server) }
     }
+    // The server may have an address of this machine other than the one of its signalling: some use
+    // loopback addresses only, some never.
+    if endpoint.address.isLoopback { try engine.useAllAddresses() }
     try engine.use(offer: offer)
     do throws(WHIPError) {
       try engine.use(answer: answer.sdp)
@@ -163,15 +166,19 @@ public final class WHIPConnection: Sendable {
       guard case .engineFailed(let reason) = error else { throw error }
       throw .unusableAnswer(endpoint.address, reason: reason)
     }
+    return tried
   }
 
   /// Adds a server, or reports and skips one that cannot be used.
-  private func add(_ server: ICEServer, until deadline: Deadline) throws(WHIPError) {
+  /// - Returns: whether it is used.
+  private func add(_ server: ICEServer, until deadline: Deadline) throws(WHIPError) -> Bool {
     do throws(WHIPError) {
       try engine.add(server, until: deadline, stop: stop)
+      return true
     } catch {
       guard case .unusableServer = error, !stop.isRaised else { throw error }
       onEvent(.notUsed(error))
+      return false
     }
   }
 
@@ -189,8 +196,13 @@ public final class WHIPConnection: Sendable {
 
   /// Sends candidates as they arrive, and monitors the media until the connection is lost or
   /// stopped.
-  private func sendMedia(_ session: WHIPSession) throws(WHIPError) {
-    var mediaDeadline = Deadline.after(timeouts.connecting)
+  private func sendMedia(
+    _ session: WHIPSession, trying paths: TriedPaths
+  ) throws(WHIPError) {
+    var tried = paths
+    let limit =
+      paths.remote.isEmpty ? min(timeouts.refused, timeouts.connecting) : timeouts.connecting
+    var mediaDeadline = Deadline.after(limit)
     var nextReport = Deadline.after(Self.reportInterval)
     var refusal: WHIPError?
     while true {
@@ -199,17 +211,20 @@ public final class WHIPConnection: Sendable {
       for event in events {
         switch event {
         case .ready: break
-        case .candidate(let candidate): session.add(candidate)
+        case .candidate(let candidate):
+          session.add(candidate)
+          tried.add(candidate)
         case .gathered: session.endCandidates()
         case .connected:
           mediaDeadline = .after(timeouts.silence)
           current.withLock { $0 = .connected }
           wasConnected.withLock { $0 = true }
           onEvent(.connected)
-        case .disconnected: mediaDeadline = .after(timeouts.silence)
+        case .disconnected: if isConnected { mediaDeadline = .after(timeouts.silence) }
         case .failed:
           throw isConnected
-            ? .connectionLost(endpoint.address) : refusal ?? .connectionFailed(endpoint.address)
+            ? .connectionLost(endpoint.address)
+            : refusal ?? .connectionFailed(endpoint.address, tried)
         case .impostor: throw .wrongCertificate(endpoint.address)
         }
       }
@@ -232,7 +247,10 @@ public final class WHIPConnection: Sendable {
       }
       // Checked after the report, which may have arrived during a slow request.
       if mediaDeadline.isPast {
-        throw isConnected ? .connectionLost(endpoint.address) : refusal ?? noConnection
+        throw isConnected
+          ? .connectionLost(endpoint.address)
+          : refusal
+            ?? .noConnection(endpoint.address, seconds: limit.components.seconds, tried)
       }
     }
   }
@@ -247,10 +265,6 @@ public final class WHIPConnection: Sendable {
   }
 
   private var isConnected: Bool { state == .connected }
-
-  private var noConnection: WHIPError {
-    .noConnection(endpoint.address, seconds: timeouts.connecting.components.seconds)
-  }
 
   private func adapt(to report: WebRTCReport) {
     guard let lostShare = report.lostShare else { return }

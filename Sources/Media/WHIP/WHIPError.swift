@@ -19,9 +19,9 @@ public enum WHIPError: Error, Hashable, Sendable {
   /// An answer that the engine does not accept.
   case unusableAnswer(WebAddress, reason: String)
   case unusableServer(ICEServer, HTTPError)
-  case noConnection(WebAddress, seconds: Int64)
+  case noConnection(WebAddress, seconds: Int64, TriedPaths)
   /// The connection failed before the timeout.
-  case connectionFailed(WebAddress)
+  case connectionFailed(WebAddress, TriedPaths)
   case connectionLost(WebAddress)
   /// The peer of the media connection is not the one that the endpoint's answer names.
   case wrongCertificate(WebAddress)
@@ -122,13 +122,12 @@ extension WHIPError: CustomStringConvertible {
       "\(address) answers with a session description that cannot be used (\(reason.shortened)); "
         + "see the server's own log"
     case .unusableServer(let server, let error): "\(server): \(error)"
-    case .noConnection(let address, let seconds):
-      "\(address) answered, but no media connection was established within \(seconds) s; check"
-        + " that UDP is not blocked, or name a relay with --turn"
-    case .connectionFailed(let address):
-      "\(address) answered, but the media connection failed: none of its addresses is reachable, "
-        + "or it refused the DTLS handshake; check that UDP is not blocked, name a relay with "
-        + "--turn, or see the server's own log"
+    case .noConnection(let address, let seconds, let tried):
+      "\(address) answered, but no media connection was established within \(seconds) s "
+        + "(\(tried)); \(tried.advice)"
+    case .connectionFailed(let address, let tried):
+      "\(address) answered, but the media connection failed (\(tried)): none of its addresses is "
+        + "reachable, or it refused the DTLS handshake; \(tried.advice), or see the server's log"
     case .connectionLost(let address):
       "the media connection to \(address) is lost; check the network, and the server's own log"
     case .wrongCertificate(let address):

@@ -81,6 +81,9 @@ public struct WHIPProbe: Sendable {
       found.append("video in H264 or VP8: `framebus upload whip:` has no other codec")
     }
     if !audio.contains("opus") { found.append("sound in Opus") }
+    if candidateCount == 0 {
+      found.append("addresses: its answer names none, so it must reach ours")
+    }
     if !takesCandidates {
       found.append("PATCH (trickle ICE): it must learn our address from packets or a relay")
     }

@@ -13,8 +13,9 @@ public protocol WebRTCEngine: AnyObject, Sendable {
   /// Adds a server for the ICE checks that begin with `use(offer:)`.
   /// - Throws: `.unusableServer`, or another failure.
   func add(_ server: ICEServer, until deadline: Deadline, stop: StopSignal) throws(WHIPError)
-  /// Makes candidates of this address only, as for a peer on this machine.
-  func useOnly(localAddress: String) throws(WHIPError)
+  /// Makes candidates of every address of this machine, as for a peer on this machine. By default,
+  /// engines leave out loopback addresses.
+  func useAllAddresses() throws(WHIPError)
   /// Begins to gather candidates for this offer.
   func use(offer: String) throws(WHIPError)
   func use(answer: String) throws(WHIPError)

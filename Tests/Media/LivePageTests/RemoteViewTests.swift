@@ -21,7 +21,7 @@
       let capture = try elsewhere.framebus("capture", "screen:\(screen.display)", "--no-cursor")
       let local = try root.capture()
       let near = try ViewProgram(root, ["screen", "whep:\(far.url)whep"])
-      let page = try ChromiumPage(near.url)
+      let page = try BrowserPage(near.url)
       func wait(for red: Int, _ green: Int, _ blue: Int) throws {
         try page.wait(for: "\(red), \(green), \(blue)") { sights in
           guard let cards = sights.last?.cards, cards.count == 2 else { return false }
@@ -57,7 +57,7 @@
           "whep:http://127.0.0.1:\(closed.number)/whep",
           "whep:" + far.url.replacing(token, with: String(token.reversed())) + "whep",
         ])
-      let page = try ChromiumPage(near.url)
+      let page = try BrowserPage(near.url)
       try page.wait(for: "both reasons") { sights in
         guard let cards = sights.last?.cards, cards.count == 2 else { return false }
         return cards[0].state == "Cannot reach the server"

@@ -14,7 +14,7 @@
       let view = try ViewProgram(root, ["screen", "audio.app"])
       let capture = try root.capture()
       let tone = try root.framebus("capture", "tone:440")
-      let pages = [try ChromiumPage(view.url), try ChromiumPage(view.url)]
+      let pages = [try BrowserPage(view.url), try BrowserPage(view.url)]
       for page in pages {
         try page.waitForMovingPictures()
         try page.wait(for: "sound") { $0.contains { $0.level > 0.05 } }
@@ -37,7 +37,7 @@
 
     @Test func pageWaitsForStreamAndReconnects() throws {
       let view = try ViewProgram(root)
-      let page = try ChromiumPage(view.url)
+      let page = try BrowserPage(view.url)
       try page.wait(for: "waiting") { $0.contains { $0.state == "Waiting for the stream" } }
       let first = try root.capture()
       try page.waitForMovingPictures()
@@ -67,7 +67,7 @@
       ]
       let capture = try root.framebus("capture", "screen:\(screen.display)")
       let view = try ViewProgram(root)
-      let page = try ChromiumPage(view.url)
+      let page = try BrowserPage(view.url)
       for window in windows + [windows[0]] {
         try desktop.bringToFront(window)
         try page.wait(for: "the name") { $0.contains { $0.application == window.name } }
@@ -106,7 +106,7 @@
         let streams = try JSONDecoder().decode([Stream].self, from: Data(listed.utf8))
         return streams.reduce(0) { $0 + $1.subscribers.count }
       }
-      let page = try ChromiumPage(view.url)
+      let page = try BrowserPage(view.url)
       try page.waitForMovingPictures()
       #expect(try subscribers() == 1)
       try page.program.end(with: SIGTERM)
@@ -224,7 +224,7 @@
     /// A WHIP upload of pictures and sound to a browser.
     @Test(arguments: [[], ["--encoder=vp8"]])
     func browserReceivesWHIPUpload(how: [String]) throws {
-      let page = try ChromiumPage(by: "whip_bridge.py")
+      let page = try BrowserPage(by: "whip_bridge.py")
       try page.program.waitForOutput("\n", within: .seconds(120))
       let port = page.program.output.text.split { $0 == " " || $0 == "\n" }[1]
       let capture = try root.capture()

@@ -21,7 +21,7 @@ private final class SilentEngine: WebRTCEngine {
     note("server \(server)")
     deadlines.withLock { $0.append(deadline) }
   }
-  func useOnly(localAddress: String) { note("local \(localAddress)") }
+  func useAllAddresses() { note("all addresses") }
   func use(offer: String) {
     note("offer")
     events.append(.candidate(candidate(1)))
@@ -58,7 +58,7 @@ private final class SilentEngine: WebRTCEngine {
     engine.events.append(.connected)
     try waitUntil("it is connected") { connection.state == .connected }
     connection.end()
-    #expect(engine.recorded == ["server stun:127.0.0.1:5", "local 127.0.0.1", "offer", "answer"])
+    #expect(engine.recorded == ["server stun:127.0.0.1:5", "all addresses", "offer", "answer"])
     #expect(script.requests.first?.method == .post && script.requests.last?.method == .delete)
     #expect(connection.state == .ended(.stopped) && connection.hasConnected)
     #expect(seen.all.last == .ended(.stopped))
@@ -177,7 +177,8 @@ private final class SilentEngine: WebRTCEngine {
 
   /// The error does not mention the timeout.
   @Test func immediateFailureIsNotReportedAsTimeout() throws {
-    let script = Script(.created(), .status(204), .status(200))
+    let named = "a=candidate:1 1 udp 1 198.51.100.7 9 typ host\r\n"
+    let script = Script(.created(media: named), .status(204), .status(200))
     let (connection, _) = try connect(script)
     engine.events.append(.ready)
     try waitUntil("the candidate is sent") { script.requests.count >= 2 }
@@ -185,7 +186,10 @@ private final class SilentEngine: WebRTCEngine {
     try waitUntil("it ended") { connection.state != .connecting }
     connection.end()
     let address = try #require(WebAddress("http://127.0.0.1/whip"))
-    #expect(connection.state == .ended(.connectionFailed(address)))
+    guard case .ended(.connectionFailed(address, let tried)) = connection.state else {
+      throw HarnessError("it ended as \(connection.state)")
+    }
+    #expect(tried.local == ["192.0.2.1"] && tried.remote == ["198.51.100.7"], "\(tried)")
     #expect(!"\(connection.state)".contains("20 s"))
   }
 

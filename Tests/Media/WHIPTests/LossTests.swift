@@ -86,17 +86,7 @@
     }
 
     @Test func janusAcceptsUpload() throws {
-      let folder = root.file("janus")
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      for (name, text) in [
-        ("janus", "general: { debug_level = 4 }"),
-        ("janus.transport.http", "general: { http = true\n port = 8088\n ip = \"127.0.0.1\" }"),
-      ] {
-        try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name).jcfg"))
-      }
-      let janus = try network.start(
-        "janus", ["-F", folder, "-C", folder + "/janus.jcfg", "--disable-colors"])
-      try janus.waitForOutput("HTTP webserver started")
+      let janus = try network.startJanus(in: root)
       let server = try WebServer(
         "janus_whip.py", ["http://127.0.0.1:8088/janus"], in: network)
       let capture = try capture()

@@ -8,6 +8,8 @@
   final class NetworkNamespace: Sendable {
     /// The address at the namespace's end of the link.
     let address: String
+    /// The address at the machine's end.
+    let machineAddress: String
     private let name: String
     private let cable: String
 
@@ -19,10 +21,11 @@
       let network = "10.\(64 + number >> 16 & 63).\(number >> 8 & 255)"
       let first = number & 0xFC
       address = "\(network).\(first + 2)"
+      machineAddress = "\(network).\(first + 1)"
       try output(of: "ip", ["netns", "add", name])
       for words in [
         "link add \(cable) type veth peer name inner netns \(name)",
-        "address add \(network).\(first + 1)/30 dev \(cable)", "link set \(cable) up",
+        "address add \(machineAddress)/30 dev \(cable)", "link set \(cable) up",
         "-n \(name) address add \(address)/30 dev inner", "-n \(name) link set inner up",
         "-n \(name) link set lo up",
       ] { try output(of: "ip", words.split(separator: " ").map(String.init)) }
@@ -39,6 +42,21 @@
 
     func start(_ program: String, _ arguments: [String]) throws -> RunningProgram {
       try RunningProgram("ip", prefix + [program] + arguments)
+    }
+
+    func startJanus(in root: TemporaryRoot) throws -> RunningProgram {
+      let folder = root.file("janus")
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      for (name, text) in [
+        ("janus", "general: { debug_level = 4 }"),
+        ("janus.transport.http", "general: { http = true\n port = 8088\n ip = \"127.0.0.1\" }"),
+      ] {
+        try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name).jcfg"))
+      }
+      let janus = try start(
+        "janus", ["-F", folder, "-C", folder + "/janus.jcfg", "--disable-colors"])
+      try janus.waitForOutput("HTTP webserver started")
+      return janus
     }
 
     /// Drops this share of all datagrams from now on, in both directions.

@@ -25,14 +25,15 @@ final class Script: HTTPClient {
 
 extension HTTPResponse {
   static func created(
-    at location: String = "/session/1", tag: String? = "\"1\"", links: [String] = []
+    at location: String = "/session/1", tag: String? = "\"1\"", links: [String] = [],
+    media: String = ""
   ) -> HTTPResponse {
     HTTPResponse(
       status: 201,
       headers: [HTTPHeader("location", location), HTTPHeader("Content-Type", "application/sdp")]
         + [tag].compactMap(\.self).map { HTTPHeader("ETag", $0) }
         + links.map { HTTPHeader("Link", $0) },
-      body: Array("v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:0\r\n".utf8))
+      body: Array("v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:0\r\n\(media)".utf8))
   }
 
   static func status(_ status: Int, _ headers: HTTPHeader...) -> HTTPResponse {

@@ -9,17 +9,18 @@
     let program: RunningProgram
     let port: Int
     private let scheme: String
-    private let network: NetworkNamespace?
+    private let usualHost: String
 
+    /// - Parameter host: where it listens; by default on the network's link, or else on loopback.
     init(
       _ name: String, _ arguments: [String] = [], isEncrypted: Bool = false,
-      in network: NetworkNamespace? = nil
+      in network: NetworkNamespace? = nil, on host: String? = nil
     ) throws {
-      self.network = network
+      usualHost = host ?? network?.address ?? "127.0.0.1"
       let command = [tool(name)] + arguments
       if let network {
         program = try network.start(
-          "/usr/bin/python3", command + ["address=\(network.address)"])
+          "/usr/bin/python3", command + ["address=\(usualHost)"])
       } else {
         program = try RunningProgram("/usr/bin/python3", command)
       }
@@ -33,7 +34,7 @@
     }
 
     func address(_ path: String, host: String? = nil) -> String {
-      "\(scheme)://\(host ?? network?.address ?? "127.0.0.1"):\(port)/\(path)"
+      "\(scheme)://\(host ?? usualHost):\(port)/\(path)"
     }
 
     /// The lines of its output that have a prefix.

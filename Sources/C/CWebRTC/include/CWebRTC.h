@@ -61,6 +61,9 @@ void webrtc_peer_watch_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void
 const char *webrtc_peer_fingerprint(webrtc_peer *peer);
 /// Adds an address for candidates. Once one is added, the machine's other addresses are not used.
 bool webrtc_peer_add_local_address(webrtc_peer *peer, const char *address);
+/// Adds every address of this machine, loopback ones as well, which libnice leaves out by default.
+/// Returns how many were added.
+unsigned webrtc_peer_add_all_addresses(webrtc_peer *peer);
 /// Sets the STUN server's IPv4 or IPv6 address. Call this before the local description is set. It
 /// configures libnice, because webrtcbin 1.22 ignores a server that is set after the offer.
 bool webrtc_peer_set_stun_server(webrtc_peer *peer, const char *address, unsigned port);

@@ -26,7 +26,9 @@ typedef struct webrtc_viewer webrtc_viewer;
 
 struct webrtc_viewer_options {
   const char *offer;
-  /// The only address of this machine for candidates, or NULL for all.
+  /// The address of this machine that the viewer reached, the only one for candidates, or NULL for
+  /// all. For a loopback one these are all addresses, because Firefox pairs no loopback address
+  /// with another; what other machines send to them is dropped.
   const char *localAddress;
   struct webrtc_track tracks[WEBRTC_VIEWER_TRACKS];
   unsigned trackCount;

@@ -15,14 +15,18 @@
     }
   }
 
-  /// `framebus view`, and its page in Chromium.
+  /// `framebus view`, and its page in a browser.
   final class ViewProgram {
     let program: RunningProgram
     let url: String
+    private let network: OwnNetwork?
 
-    init(_ root: TemporaryRoot, _ arguments: [String] = []) throws {
-      program = try RunningProgram(
-        "framebus", ["view"] + arguments + ["--json"],
+    init(
+      _ root: TemporaryRoot, _ arguments: [String] = [], in network: OwnNetwork? = nil
+    ) throws {
+      self.network = network
+      program = try start(
+        "framebus", ["view"] + arguments + ["--json"], in: network,
         environment: ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": nil])
       try program.waitForOutput("\n")
       struct Announcement: Decodable { let url: String }
@@ -32,7 +36,9 @@
 
     /// The status and the answer of a request.
     func ask(_ path: String, _ arguments: String...) throws -> (status: String, answer: String) {
-      let result = try run("curl", ["-s", "-w", "\n%{http_code}"] + arguments + [url + path])
+      let result = try start(
+        "curl", ["-s", "-w", "\n%{http_code}"] + arguments + [url + path], in: network
+      ).finish()
       let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
       return (String(lines.last ?? ""), lines.dropLast().joined(separator: "\n"))
     }
@@ -40,11 +46,22 @@
     /// Posts an offer.
     /// - Returns: the path of the new viewer.
     func admit(_ offer: String) throws -> String {
+      let answer = try answer(to: offer)
+      guard let place = answer.firstMatch(of: /(?i)location: (whep\/\w+)/) else {
+        throw HarnessError("the answer names no viewer: \(answer)")
+      }
+      return String(place.output.1)
+    }
+
+    /// Posts an offer.
+    /// - Returns: the head and the body of the answer.
+    func answer(to offer: String) throws -> String {
       let (status, answer) = try ask(
         "whep", "-i", "-H", "Content-Type: application/sdp", "--data-binary", offer)
-      guard status == "201", let place = answer.firstMatch(of: /(?i)location: (whep\/\w+)/)
-      else { throw HarnessError("the offer is not answered: \(status) \(answer)") }
-      return String(place.output.1)
+      guard status == "201" else {
+        throw HarnessError("the offer is not answered: \(status) \(answer)")
+      }
+      return answer
     }
 
     struct Figures: Decodable {
@@ -57,8 +74,16 @@
     }
   }
 
-  /// A page in Chromium.
-  final class ChromiumPage {
+  private func start(
+    _ program: String, _ arguments: [String], in network: OwnNetwork?,
+    environment: [String: String?] = [:]
+  ) throws -> RunningProgram {
+    try network?.start(program, arguments, environment: environment)
+      ?? RunningProgram(program, arguments, environment: environment)
+  }
+
+  /// A page in a browser: Chromium, unless an argument of the script names another.
+  final class BrowserPage {
     struct Sight: Decodable {
       let width: Int
       let pixels: Int
@@ -82,8 +107,10 @@
     let program: RunningProgram
 
     /// - Parameter script: a program of Tests/Tools that writes what the page shows.
-    init(by script: String = "watch_page.py", _ arguments: String...) throws {
-      program = try RunningProgram("/usr/bin/python3", [tool(script)] + arguments)
+    init(
+      by script: String = "watch_page.py", _ arguments: String..., in network: OwnNetwork? = nil
+    ) throws {
+      program = try start("/usr/bin/python3", [tool(script)] + arguments, in: network)
     }
 
     /// All observations so far.

@@ -1,0 +1,98 @@
+"""Headless Firefox from Debian, controlled by WebDriver BiDi."""
+import asyncio
+import base64
+import itertools
+import json
+import os
+import pathlib
+import tempfile
+
+import aiohttp
+
+from chromium import end_with_parent
+
+PREFERENCES = {
+    "media.autoplay.default": 0, "media.gmp-manager.updateEnabled": False,
+    "datareporting.policy.dataSubmissionEnabled": False, "app.update.enabled": False,
+    "browser.shell.checkDefaultBrowser": False, "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+}
+
+
+class Browser:
+    """One Firefox with one page, used as the one of chromium.py."""
+
+    async def __aenter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True)
+        profile = pathlib.Path(self.folder.name, "profile")
+        profile.mkdir()
+        lines = (
+            f'user_pref("{name}", {str(value).lower()});\n'
+            for name, value in PREFERENCES.items())
+        profile.joinpath("user.js").write_text("".join(lines))
+        self.process = await asyncio.create_subprocess_exec(
+            "firefox-esr", "--headless", "--no-remote", "--profile", str(profile),
+            "--remote-debugging-port=0", "about:blank",
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+            preexec_fn=end_with_parent,
+            env={**os.environ, "HOME": self.folder.name, "DBUS_SESSION_BUS_ADDRESS": "disabled:"})
+        address = await self._address()
+        self.drain = asyncio.ensure_future(self.process.stderr.read())
+        self.session = aiohttp.ClientSession()
+        self.socket = await self.session.ws_connect(address + "/session", max_msg_size=0)
+        self.numbers = itertools.count(1)
+        self.answers = {}
+        self.reader = asyncio.ensure_future(self._read())
+        await self.call("session.new", capabilities={})
+        tree = await self.call("browsingContext.getTree")
+        self.context = tree["contexts"][0]["context"]
+        return self
+
+    async def __aexit__(self, *_):
+        self.reader.cancel()
+        self.drain.cancel()
+        await self.session.close()
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.wait()
+        self.folder.cleanup()
+
+    async def _address(self):
+        async for line in self.process.stderr:
+            word = line.decode(errors="replace").split()[-1:]
+            if word and word[0].startswith("ws://"):
+                return word[0]
+        raise RuntimeError("firefox names no address")
+
+    async def _read(self):
+        async for message in self.socket:
+            body = message.json()
+            if body.get("id") in self.answers:
+                self.answers.pop(body["id"]).set_result(body)
+
+    async def call(self, method, **params):
+        number = next(self.numbers)
+        answer = self.answers[number] = asyncio.get_running_loop().create_future()
+        await self.socket.send_json({"id": number, "method": method, "params": params})
+        body = await answer
+        if body["type"] == "error":
+            raise RuntimeError(f"{method}: {body['message']}")
+        return body["result"]
+
+    async def open(self, address):
+        await self.call(
+            "browsingContext.navigate", context=self.context, url=address, wait="complete")
+
+    async def evaluate(self, expression):
+        """The value of an expression, awaited if it is a promise."""
+        result = await self.call(
+            "script.evaluate", target={"context": self.context}, awaitPromise=True,
+            expression=f"Promise.resolve({expression}).then(JSON.stringify)")
+        if result["type"] == "exception":
+            raise RuntimeError(result["exceptionDetails"]["text"])
+        text = result["result"].get("value")
+        return None if text is None else json.loads(text)
+
+    async def screenshot(self, path):
+        shot = await self.call("browsingContext.captureScreenshot", context=self.context)
+        pathlib.Path(path).write_bytes(base64.b64decode(shot["data"]))
