@@ -20,6 +20,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   refuses=KIND    answers that it takes no audio, or no video
   sends=yes       answers that it sends as well, and does so
   fingerprint=no  answers with the fingerprint of a certificate that it does not have
+  closes=N        ends the first media connection, but not its session, after N frames
   pli=N           asks for a key frame after every N frames, by PLI (RFC 4585)
   fir=N           the same by FIR (RFC 5104)
   times=yes       also writes media times: of each picture, beside the time that the test pattern
@@ -98,6 +99,9 @@ async def watch(receiver, frame, number, count):
             await receiver._send_rtcp_pli(source.source)
         if count % int(settings.get("fir", sys.maxsize)) == 0:
             await send_fir(receiver, source.source, count)
+    if count == int(settings.get("closes", -1)):
+        del settings["closes"]
+        await receiver.transport.stop()
 
 
 async def consume(receiver, track):

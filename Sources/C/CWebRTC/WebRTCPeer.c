@@ -107,6 +107,18 @@ static GstPadProbeReturn on_rtcp(GstPad *pad, GstPadProbeInfo *info, gpointer co
   return GST_PAD_PROBE_OK;
 }
 
+/// webrtcbin 1.22 does not notice that the peer has closed the DTLS connection (close_notify).
+static void on_dtls_state(GstElement *decoder, GParamSpec *property, gpointer context) {
+  (void)property;
+  enum { DTLS_CLOSED = 1, DTLS_CONNECTED = 4 };
+  webrtc_peer *peer = context;
+  int state = 0;
+  g_object_get(decoder, "connection-state", &state, NULL);
+  int before = atomic_exchange(&peer->dtlsState, state);
+  if (state == DTLS_CLOSED && before == DTLS_CONNECTED)
+    webrtc_peer_report(peer, WEBRTC_CLOSED, 0, "");
+}
+
 void webrtc_add_probe(GstElement *element, const char *name, GstPadProbeCallback probe,
                       void *context) {
   GstPad *pad = gst_element_get_static_pad(element, name);
@@ -124,6 +136,7 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
   if (strcmp(GST_OBJECT_NAME(factory), "dtlssrtpdec") == 0) {
     g_object_set(element, "pem", peer->identity.pem, NULL);
     webrtc_peer_check(peer, element);
+    g_signal_connect(element, "notify::connection-state", G_CALLBACK(on_dtls_state), peer);
     webrtc_add_probe(element, "rtcp_src", on_rtcp, peer);
   }
   // Time began with the first frame, before the pipeline started. Waiting for each frame's time

@@ -20,6 +20,8 @@ struct webrtc_peer {
   GPtrArray *named;
   /// A `webrtc_trust`.
   atomic_int trust;
+  /// The newest `GstDtlsConnectionState`.
+  atomic_int dtlsState;
   webrtc_event_handler handler;
   void *context;
   /// Receives the peer's RTCP packets, or NULL.

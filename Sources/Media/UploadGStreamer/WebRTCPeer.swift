@@ -184,6 +184,7 @@
     case WEBRTC_GATHERED: events.append(.gathered)
     case WEBRTC_CONNECTED: events.append(.connected)
     case WEBRTC_DISCONNECTED: events.append(.disconnected)
+    case WEBRTC_CLOSED: events.append(.closed)
     case WEBRTC_IMPOSTOR: events.append(.impostor)
     default: events.append(.failed)
     }

@@ -225,6 +225,7 @@ public final class WHIPConnection: Sendable {
           throw isConnected
             ? .connectionLost(endpoint.address)
             : refusal ?? .connectionFailed(endpoint.address, tried)
+        case .closed: throw .connectionClosed(endpoint.address)
         case .impostor: throw .wrongCertificate(endpoint.address)
         }
       }

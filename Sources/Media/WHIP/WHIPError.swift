@@ -23,6 +23,8 @@ public enum WHIPError: Error, Hashable, Sendable {
   /// The connection failed before the timeout.
   case connectionFailed(WebAddress, TriedPaths)
   case connectionLost(WebAddress)
+  /// The peer has ended the connection.
+  case connectionClosed(WebAddress)
   /// The peer of the media connection is not the one that the endpoint's answer names.
   case wrongCertificate(WebAddress)
   case engineFailed(String)
@@ -63,7 +65,7 @@ extension WHIPError {
     switch self {
     case .unreachable: isTransient
     case .refused(let refusal): refusal.status == 409 || isBusy
-    case .noConnection, .connectionFailed, .connectionLost: true
+    case .noConnection, .connectionFailed, .connectionLost, .connectionClosed: true
     default: false
     }
   }
@@ -137,6 +139,8 @@ extension WHIPError: CustomStringConvertible {
     case .engineFailed(let reason):
       "the WebRTC engine failed: \(reason); set GST_DEBUG=webrtc*:5 to log its steps"
     case .stopped: "stopped before the connection was established"
+    case .connectionClosed(let address):
+      "\(address) has closed the media connection; see the server's own log"
     }
   }
 }

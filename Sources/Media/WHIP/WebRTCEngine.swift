@@ -36,6 +36,8 @@ public enum WebRTCEvent: Hashable, Sendable {
   /// The peer does not answer; it may come back.
   case disconnected
   case failed
+  /// The peer has ended the connection.
+  case closed
   /// The peer's certificate is not one that the answer names. Nothing was sent to it.
   case impostor
 }

@@ -124,6 +124,22 @@
       #expect(!capture.errors.text.contains("error"))
     }
 
+    /// By a close_notify, not by silence.
+    @Test func serverThatClosesTheConnectionIsLeftAtOnce() throws {
+      try withWatchdog {
+        let server = try server("closes=20")
+        let capture = try capture()
+        let upload = try start("upload", "whip:\(server.address("whip"))")
+        try upload.waitForErrors("has closed the media connection; see the server's own log; try")
+        // The next connection is one of its own.
+        try server.waitForFrames(30)
+        #expect(server.lines("POST") == ["POST 201", "POST 201"])
+        #expect(server.lines("DELETE") == ["DELETE 200"])
+        _ = try upload.end(with: SIGTERM)
+        try capture.end(with: SIGTERM)
+      }
+    }
+
     @Test func failedFirstAttemptIsAnError() throws {
       let odd = try WebServer("odd_web_server.py")
       let capture = try capture()

@@ -20,6 +20,8 @@ typedef enum {
   /// The peer does not answer; it may come back.
   WEBRTC_DISCONNECTED,
   WEBRTC_FAILED,
+  /// The peer has ended the connection.
+  WEBRTC_CLOSED,
   /// The peer's certificate is not one that its description names: somebody else answers in its
   /// place. Nothing is sent to it.
   WEBRTC_IMPOSTOR,

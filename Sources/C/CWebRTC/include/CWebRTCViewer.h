@@ -32,8 +32,8 @@ struct webrtc_viewer_options {
   const char *localAddress;
   struct webrtc_track tracks[WEBRTC_VIEWER_TRACKS];
   unsigned trackCount;
-  /// Receives WEBRTC_GATHERED, WEBRTC_CONNECTED, WEBRTC_DISCONNECTED, WEBRTC_FAILED and
-  /// WEBRTC_IMPOSTOR.
+  /// Receives WEBRTC_GATHERED, WEBRTC_CONNECTED, WEBRTC_DISCONNECTED, WEBRTC_FAILED, WEBRTC_CLOSED
+  /// and WEBRTC_IMPOSTOR.
   webrtc_event_handler handler;
   webrtc_key_frame_handler keyFrameHandler;
   void *context;

@@ -46,7 +46,7 @@
         case WEBRTC_GATHERED: $0.isGathered = true
         case WEBRTC_CONNECTED: ($0.isConnected, $0.lostAtNs) = (true, nil)
         case WEBRTC_DISCONNECTED: $0.lostAtNs = monotonicNowNs()
-        case WEBRTC_FAILED, WEBRTC_IMPOSTOR: $0.isEnded = true
+        case WEBRTC_FAILED, WEBRTC_CLOSED, WEBRTC_IMPOSTOR: $0.isEnded = true
         default: break
         }
       }
