@@ -38,6 +38,9 @@ public protocol Destination: AnyObject {
   /// that accepts samples.
   var connects: Bool { get }
 
+  /// Why no peer has accepted anything yet; nil once one has, and for an output without a peer.
+  var unconnected: DestinationError? { get }
+
   /// Whether it takes no pictures, such as an endpoint whose answer refuses them. They are lost,
   /// but a limit of frames counts them.
   var refusesPictures: Bool { get }
@@ -91,6 +94,7 @@ extension Destination {
   public var frameLimit: Int? { nil }
   public var lostFrames: Int { 0 }
   public var connects: Bool { false }
+  public var unconnected: DestinationError? { nil }
   public var refusesPictures: Bool { false }
   public var takesSound: Bool { false }
   public func expectSound() {}

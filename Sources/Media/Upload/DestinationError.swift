@@ -24,6 +24,8 @@ public enum DestinationError: Error, Hashable, Sendable {
   /// The peer was never reached, or could not be reached again.
   case noPeer(output: String, reason: String)
   case connectionLost(output: String, reason: String)
+  /// The upload ended before any connection was established.
+  case notConnected(output: String)
   case noSound(output: String)
   case noPictures(output: String)
   case secretInAddress(String)
@@ -44,7 +46,7 @@ extension DestinationError {
     case .cannotWrite, .tooLittleSpace, .diskFull, .mediaLibraryFailed, .missingElement,
       .unusablePixelFormat, .noPictures, .unusableSize, .unusableRows, .elementFailed, .stalled,
       .noPeer,
-      .connectionLost:
+      .connectionLost, .notConnected:
       false
     }
   }
@@ -109,6 +111,9 @@ extension DestinationError: CustomStringConvertible {
       "no peer accepts data for \(output) (\(reason)); check the address and the server's log"
     case .connectionLost(let output, let reason):
       "the connection to \(output) is lost (\(reason)); check the network and the server's log"
+    case .notConnected(let output):
+      "nothing was sent: no connection to \(output) was established before the end; check the "
+        + "server's log, or give it more time with --duration"
     case .peer(let reason, _, _): reason
     }
   }

@@ -61,6 +61,10 @@ public final class UploadRunner {
       pump.release()
       try receiveLastSound(&set)
       try attempt { () throws(DestinationError) in try pump.finish() }
+      // A user who stops it may do so because there is no connection.
+      if end != .stopped, let error = destination.unconnected {
+        throw UploadError.destination(error)
+      }
       return summary(set, end: end)
     } catch {
       pump.release()

@@ -26,6 +26,10 @@
     private var frameCount = 0
     private(set) var lostFrames = 0
     private var retries: RetrySchedule
+    /// Whether any connection was established.
+    private var hasWorked = false
+    /// Why the newest attempt failed.
+    private var newestError: DestinationError?
 
     private struct Connection {
       let destination: EncodingDestination
@@ -44,6 +48,9 @@
     }
 
     var output: String { outlet.output }
+    var unconnected: DestinationError? {
+      hasWorked ? nil : newestError ?? .notConnected(output: output)
+    }
     var byteCount: UInt64 { bytesBefore + bytesTaken }
 
     /// Bytes sent by this connection. Bytes queued before it is established do not count.
@@ -81,6 +88,7 @@
     private func reportIfLive() {
       guard let connection, !connection.isReported, connection.destination.hasBegun else { return }
       self.connection?.isReported = true
+      hasWorked = true
       setup.onLive()
     }
 
@@ -136,10 +144,11 @@
       frameCount = 0
       abandon()
       guard case .elementFailed(let element, let message, let detail) = error else { throw error }
-      guard let pause = retries.fail(hadWorked: hadWorked) else {
-        throw element == outlet.elements.last?.factory
-          ? .noPeer(output: output, reason: detail.isEmpty ? message : detail) : error
-      }
+      let failure =
+        element == outlet.elements.last?.factory
+        ? DestinationError.noPeer(output: output, reason: detail.isEmpty ? message : detail) : error
+      newestError = failure
+      guard let pause = retries.fail(hadWorked: hadWorked) else { throw failure }
       setup.onLoss(.connectionLost(output: output, reason: message), pause)
     }
 
@@ -157,7 +166,9 @@
       }
       do throws(DestinationError) {
         try connection?.destination.finish()
+        reportIfLive()
       } catch {
+        if case .stalled = error, let unconnected { throw unconnected }
         throw redacted(error)
       }
     }

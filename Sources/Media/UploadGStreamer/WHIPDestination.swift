@@ -68,6 +68,8 @@
     public private(set) var lostFrames = 0
     private var retries: RetrySchedule
     /// Whether any attempt was connected.
+    /// Why the newest attempt failed.
+    private var newestError: WHIPError?
     private var hasWorked = false
     /// Whether any attempt was made.
     private var hasBegun = false
@@ -149,6 +151,11 @@
         [.source, .transport] + (hasSound ? ElementDescription.sound : [])
           + chain(width: 0, height: 0, rate: .variable))
     }
+    public var unconnected: DestinationError? {
+      if hasWorked || attempt?.connection.hasConnected == true { return nil }
+      return newestError.map(DestinationError.upload) ?? .notConnected(output: output)
+    }
+
 
     public var refusesPictures: Bool { attempt.map { !$0.connection.takes(.video) } ?? false }
 
@@ -299,6 +306,7 @@
     // MARK: The end of an attempt
 
     /// Schedules the next attempt if that may help.
+      newestError = error
     private func recover(from error: WHIPError) throws(DestinationError) {
       let hadWorked = attempt?.connection.hasConnected ?? false
       if hadWorked { (hasWorked, former) = (true, nil) }
@@ -361,6 +369,7 @@
     public func abandon() { close() }
 
     private func close() {
+      if attempt.connection.hasConnected { hasWorked = true }
       guard let attempt else { return }
       attempt.connection.end()
       attempt.pipeline.stop()

@@ -124,6 +124,23 @@
       #expect(!capture.errors.text.contains("error"))
     }
 
+    @Test(
+      arguments: [
+        ("slow", "nothing was sent: no connection to whip:http:"),
+        ("status/503", "status 503"), ("refusing", "accepts none"),
+      ])
+    func uploadThatNeverConnectedEndsWithTheReason(path: String, reason: String) throws {
+      try withWatchdog {
+        let odd = try WebServer("odd_web_server.py")
+        let capture = try capture()
+        let result = try start("upload", "whip:\(odd.address(path))", "--duration", "1").finish()
+        #expect(result.status == .exited(1), "\(result.errors)")
+        let last = result.errors.split(separator: "\n").last ?? ""
+        #expect(last.hasPrefix("error: ") && last.contains(reason), "\(result.errors)")
+        try capture.end(with: SIGTERM)
+      }
+    }
+
     /// By a close_notify, not by silence.
     @Test func serverThatClosesTheConnectionIsLeftAtOnce() throws {
       try withWatchdog {
