@@ -11,7 +11,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   patch=no        answers 405 to PATCH
   codec=NAME      accepts only this codec
   path=PATH       is served there instead of at whip
-  busy=FILE       answers 503 while this file exists
+  shut=FILE       answers 503 while this file exists
   tls=CERT,KEY    uses TLS
   address=A       listens there instead of on loopback
   media=A         uses this address alone for media, and knows no loopback address but this one;
@@ -20,6 +20,8 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   refuses=KIND    answers that it takes no audio, or no video
   sends=yes       answers that it sends as well, and does so
   fingerprint=no  answers with the fingerprint of a certificate that it does not have
+  busy=N          answers 503 to the first offer, with Retry-After: N seconds, or, with a letter
+                  behind the number, their date
   closes=N        ends the first media connection, but not its session, after N frames
   pli=N           asks for a key frame after every N frames, by PLI (RFC 4585)
   fir=N           the same by FIR (RFC 5104)
@@ -37,6 +39,7 @@ import ssl
 import sys
 import time
 import uuid
+from email.utils import formatdate
 
 import aioice.ice
 
@@ -153,9 +156,14 @@ async def post(request):
     if request.content_type != "application/sdp":
         say("POST 415")
         return web.Response(status=415)
-    if os.path.exists(settings.get("busy", "")):
+    if os.path.exists(settings.get("shut", "")):
         say("POST 503", *filter(None, [request.query_string]))
         return web.Response(status=503)
+    if busy := settings.pop("busy", None):
+        say("POST 503")
+        if not busy.isdigit():
+            busy = formatdate(time.time() + int(busy[:-1]), usegmt=True)
+        return web.Response(status=503, headers={"Retry-After": busy}, text="full")
     say("bearer", "yes" if "Authorization" in request.headers else "no")
     offer = await request.text()
     for line in offer.splitlines():

@@ -22,17 +22,21 @@
     }
 
     /// Counts a failed attempt.
-    /// - Parameter hadWorked: whether the attempt had reached the peer.
-    /// - Returns: the time until the next attempt; nil after the deadline.
-    mutating func fail(hadWorked: Bool) -> Duration? {
+    /// - Parameters:
+    ///   - hadWorked: whether the attempt had reached the peer.
+    ///   - wait: the least time until the next attempt, which the peer asks for.
+    /// - Returns: the time until the next attempt; nil if that is after the deadline.
+    mutating func fail(hadWorked: Bool, asking wait: Duration? = nil) -> Duration? {
       if hadWorked {
         backOff.reset()
         retryDeadline = .after(limit)
       } else if retryDeadline == nil, retriesFirst {
         retryDeadline = .after(limit)
       }
-      guard let retryDeadline, !retryDeadline.isPast else { return nil }
-      let pause = backOff.next()
+      let pause = max(backOff.next(), wait ?? .zero)
+      guard let retryDeadline, !retryDeadline.isPast,
+        wait == nil || .after(pause) < retryDeadline
+      else { return nil }
       next = .after(pause)
       return pause
     }

@@ -20,10 +20,9 @@
     /// The lower bound of the adaptive bitrate.
     public var leastBitsPerSecond = 150_000
     public var timeouts = WHIPConnection.Timeouts()
-    /// How long to try to reconnect after a working connection is lost.
+    /// How long to try to connect for the first time, or again after a working connection is lost,
+    /// unless the cause is permanent.
     public var reconnectsFor: Duration = .seconds(120)
-    /// Whether a first attempt that failed is repeated, unless the cause is permanent.
-    public var retriesFirst = false
     /// Receives events, on any thread.
     public var report: @Sendable (WHIPReport) -> Void = { _ in }
     /// Receives libcurl's debug output; see `CurlClient`.
@@ -68,9 +67,9 @@
     public private(set) var lostFrames = 0
     private var retries: RetrySchedule
     /// Whether any attempt was connected.
+    private var hasWorked = false
     /// Why the newest attempt failed.
     private var newestError: WHIPError?
-    private var hasWorked = false
     /// Whether any attempt was made.
     private var hasBegun = false
     /// The endpoint before a move, until the new one has worked.
@@ -113,7 +112,7 @@
     ) throws(DestinationError) {
       settings = encoder
       self.options = options
-      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: options.retriesFirst)
+      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: true)
       do throws(WHIPError) {
         endpoint = try WHIPEndpoint(
           address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP,
@@ -151,11 +150,11 @@
         [.source, .transport] + (hasSound ? ElementDescription.sound : [])
           + chain(width: 0, height: 0, rate: .variable))
     }
+
     public var unconnected: DestinationError? {
       if hasWorked || attempt?.connection.hasConnected == true { return nil }
       return newestError.map(DestinationError.upload) ?? .notConnected(output: output)
     }
-
 
     public var refusesPictures: Bool { attempt.map { !$0.connection.takes(.video) } ?? false }
 
@@ -306,8 +305,8 @@
     // MARK: The end of an attempt
 
     /// Schedules the next attempt if that may help.
-      newestError = error
     private func recover(from error: WHIPError) throws(DestinationError) {
+      newestError = error
       let hadWorked = attempt?.connection.hasConnected ?? false
       if hadWorked { (hasWorked, former) = (true, nil) }
       close()
@@ -317,7 +316,7 @@
         return options.report(.notMoved(error))
       }
       guard hasWorked ? error.isTransient : error.isTemporary,
-        let pause = retries.fail(hadWorked: hadWorked)
+        let pause = retries.fail(hadWorked: hadWorked, asking: error.retryAfter)
       else { throw .upload(error) }
       options.report(.reconnecting(error, after: pause))
     }
@@ -361,7 +360,7 @@
     private func use(_ endpoint: WHIPEndpoint, hasWorked: Bool) {
       self.endpoint = endpoint
       self.hasWorked = hasWorked
-      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: options.retriesFirst)
+      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: true)
     }
 
     public func finish() throws(DestinationError) { close() }
@@ -369,8 +368,8 @@
     public func abandon() { close() }
 
     private func close() {
-      if attempt.connection.hasConnected { hasWorked = true }
       guard let attempt else { return }
+      if attempt.connection.hasConnected { hasWorked = true }
       attempt.connection.end()
       attempt.pipeline.stop()
       bytesBefore += attempt.pipeline.bytesWritten

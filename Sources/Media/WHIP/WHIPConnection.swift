@@ -130,7 +130,7 @@ public final class WHIPConnection: Sendable {
       do throws(WHIPError) {
         return try session.remove(until: deadline)
       } catch {
-        let next = Deadline.after(pause.next())
+        let next = Deadline.after(max(pause.next(), error.retryAfter ?? .zero))
         guard error.isBusy, next < deadline else { return onEvent(.notRemoved(error)) }
         sleep(until: next)
       }

@@ -39,6 +39,8 @@ public struct WHIPRefusal: Hashable, Sendable {
   /// The beginning of the response body.
   public let excerpt: String
   public let hadBearer: Bool
+  /// When to try again at the earliest (`Retry-After`), of 429 and 503; nil if it does not say.
+  public var retryAfter: Duration?
 }
 
 extension WHIPError {
@@ -57,6 +59,11 @@ extension WHIPError {
     case .refused(let refusal): [429, 500, 502, 503, 504].contains(refusal.status)
     default: false
     }
+  }
+
+  /// The wait that the endpoint asks for before the next attempt.
+  public var retryAfter: Duration? {
+    if case .refused(let refusal) = self { refusal.retryAfter } else { nil }
   }
 
   /// Whether the first attempt may fail for this reason although address and token are right: the
@@ -132,6 +139,8 @@ extension WHIPError: CustomStringConvertible {
         + "reachable, or it refused the DTLS handshake; \(tried.advice), or see the server's log"
     case .connectionLost(let address):
       "the media connection to \(address) is lost; check the network, and the server's own log"
+    case .connectionClosed(let address):
+      "\(address) has closed the media connection; see the server's own log"
     case .wrongCertificate(let address):
       "\(address) answered, but the peer of the media connection has another certificate than the "
         + "answer names, so nothing was sent to it; check that nobody intercepts the connection, "
@@ -139,8 +148,6 @@ extension WHIPError: CustomStringConvertible {
     case .engineFailed(let reason):
       "the WebRTC engine failed: \(reason); set GST_DEBUG=webrtc*:5 to log its steps"
     case .stopped: "stopped before the connection was established"
-    case .connectionClosed(let address):
-      "\(address) has closed the media connection; see the server's own log"
     }
   }
 }
@@ -162,7 +169,8 @@ extension WHIPRefusal: CustomStringConvertible {
     case 409: "another publisher is active there; stop it, or choose another path"
     case 415:
       "it does not accept session descriptions, so it is not a WHIP endpoint; check the path"
-    case 429, 503: "it is busy; try again later"
+    case 429, 503:
+      "it is busy; try again " + (retryAfter.map { "in \($0.components.seconds) s" } ?? "later")
     case 500...: "the server failed; see its own log"
     default: "see the server's own log"
     }

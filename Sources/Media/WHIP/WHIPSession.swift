@@ -225,7 +225,8 @@ public final class WHIPSession {
     .refused(
       WHIPRefusal(
         method: method, address: address, status: response.status,
-        excerpt: excerpt(of: response), hadBearer: endpoint.bearer != nil))
+        excerpt: excerpt(of: response), hadBearer: endpoint.bearer != nil,
+        retryAfter: [429, 503].contains(response.status) ? RetryAfter.wait(in: response) : nil))
   }
 
   /// The beginning of the response body, safe to show.

@@ -212,7 +212,6 @@ struct Send: ParsableCommand {
               if broadcast == nil { terminal.warn(text) }
             }
           }
-        whip.retriesFirst = setup.retriesFirst
         // Somebody has agreed to this server alone.
         whip.staysAtOrigin = followsAddress
         if followsAddress, broadcast == nil, upload.server == nil, whip.bearer != nil {

@@ -188,7 +188,7 @@
     @Test func restartedExtensionStaysAtTheAddressToWhichItWasMoved() throws {
       try withWatchdog {
         let busy = root.file("busy")
-        let server = try WebServer("whip_server.py", ["0", "busy=\(busy)"])
+        let server = try WebServer("whip_server.py", ["0", "shut=\(busy)"])
         try write("whipURL", server.address("whip?first"))
         let host = try broadcast("--source", "test", "--server", server.address(""))
         try server.waitForFrames(10)

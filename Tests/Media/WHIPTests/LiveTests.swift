@@ -124,6 +124,31 @@
       #expect(!capture.errors.text.contains("error"))
     }
 
+    @Test(arguments: [("2", "2"), ("3d", "[23]")])
+    func firstAttemptIsRepeatedWhenTheServerAsksForIt(busy: String, seconds: String) throws {
+      try withWatchdog {
+        let server = try server("busy=\(busy)")
+        let capture = try capture()
+        let upload = try start("upload", "whip:\(server.address("whip"))")
+        try server.waitForFrames(10)
+        let said = try Regex("busy; try again in \(seconds) s; trying again in \(seconds).0 s")
+        #expect(upload.errors.text.contains(said), "\(upload.transcript)")
+        #expect(server.lines("POST") == ["POST 503", "POST 201"])
+        #expect(try upload.end(with: SIGTERM).status == .exited(0))
+        try capture.end(with: SIGTERM)
+      }
+    }
+
+    @Test func serverThatAsksForMoreTimeThanThereIsEndsTheUpload() throws {
+      let server = try server("busy=100000")
+      let capture = try capture()
+      let result = try start("upload", "whip:\(server.address("whip"))").finish()
+      #expect(result.status == .exited(1), "\(result.errors)")
+      #expect(result.errors.contains("busy; try again in 86400 s\n"), "\(result.errors)")
+      #expect(server.lines("POST") == ["POST 503"])
+      try capture.end(with: SIGTERM)
+    }
+
     @Test(
       arguments: [
         ("slow", "nothing was sent: no connection to whip:http:"),

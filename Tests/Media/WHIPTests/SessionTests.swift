@@ -162,5 +162,28 @@ import Testing
     #expect(throws: WHIPError.malformedBearer) { _ = try bearer(text) }
   }
 
+  /// 1994-11-06 08:49:37 is 784,111,777 seconds after 1970 (RFC 9110, section 5.6.7).
+  @Test(
+    arguments: [
+      ("0", 0), ("120", 120), ("120 ", 120), ("99999999999999999999", 86_400),
+      ("Sun, 06 Nov 1994 08:49:37 GMT", 37), ("Sunday, 06-Nov-94 08:49:37 GMT", 37),
+      ("Sun Nov  6 08:49:37 1994", 37), ("Sun, 06 Nov 1994 08:00:00 GMT", 0),
+      ("Thu, 29 Feb 2096 00:00:00 GMT", 86_400), ("", nil), ("soon", nil), ("-1", nil),
+      ("1.5", nil), ("Sun, 06 Nov 1994", nil), ("Sun, 06 Nov 1994 24:00:00 GMT", nil),
+      ("Sun, 40 Nov 1994 08:49:37 GMT", nil), ("Sun, 06 Foo 1994 08:49:37 GMT", nil),
+      ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("a b c d e", nil), ("\u{661}", nil),
+    ] as [(String, Int?)])
+  func retryAfterIsReadInEveryForm(text: String, seconds: Int?) {
+    let wait = RetryAfter.wait(text, nowSeconds: 784_111_740)
+    #expect(wait == seconds.map { .seconds($0) }, "\(text)")
+  }
+
+  @Test func datesAreCountedByTheServersClock() {
+    let response = HTTPResponse.status(
+      503, HTTPHeader("Retry-After", "Fri, 01 Jan 2038 00:00:07 GMT"),
+      HTTPHeader("Date", "Fri, 01 Jan 2038 00:00:00 GMT"))
+    #expect(RetryAfter.wait(in: response) == .seconds(7))
+  }
+
   @Test func emptyBearerMeansNoToken() throws { #expect(try bearer("") == nil) }
 }
