@@ -6,7 +6,7 @@
 
   /// Encodes a stream into a container. The first frame sets the picture size; frames of another
   /// size are scaled to fit, with black borders, because few players support a change of size
-  /// within a file.
+  /// within a file. An output of several parts begins the next one instead.
   public final class EncodingDestination: Destination {
     /// Two frames: one that the converter reads, and the next.
     public let heldFrames = 2
@@ -18,6 +18,8 @@
     private var encoder: any VideoEncoder
     private var isSoundExpected = false
     private var recording: Recording?
+    /// Of the parts before this one.
+    private var bytesBefore: UInt64 = 0
 
     /// A started output.
     private struct Recording {
@@ -30,6 +32,8 @@
       var rate: FrameRate
       var format: FrameFormat
       var geometry: FrameGeometry
+      /// The size of the output.
+      let uprightSize: PixelRect
     }
 
     init(_ outlet: any Outlet, _ encoder: EncoderSettings) throws(DestinationError) {
@@ -39,7 +43,7 @@
     }
 
     public var output: String { outlet.output }
-    public var byteCount: UInt64 { recording?.pipeline.bytesWritten ?? 0 }
+    public var byteCount: UInt64 { bytesBefore + (recording?.pipeline.bytesWritten ?? 0) }
 
     /// Whether the output has accepted any data. For a peer, this means that it is connected.
     var hasBegun: Bool { recording?.pipeline.state.firstBuffer == .taken }
@@ -74,6 +78,7 @@
     }
 
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+      try endPartIfSizeChanges(frame.lease)
       // The operator ?? would lose the type of the error.
       let recording =
         if let started = self.recording { started } else {
@@ -94,6 +99,17 @@
         durationNs: shownNs > 0 ? shownNs : picture.format.assumedFrameNs)
       // Checked while there is still space to end the file.
       try ending { () throws(DestinationError) in try outlet.check() }
+    }
+
+    private func endPartIfSizeChanges(_ frame: borrowing FrameLease) throws(DestinationError) {
+      guard type(of: outlet).changesSize, let recording, let picture = recording.picture,
+        frame.format != picture.format,
+        let next = try? FrameGeometry(evenPartOf: frame.format, within: encoder.limits),
+        next.upright(frame.metadata.orientation) != picture.uprightSize
+      else { return }
+      try recording.pipeline.finish()
+      bytesBefore += recording.pipeline.bytesWritten
+      self.recording = nil
     }
 
     /// Runs `body`, and finishes the output if it throws.
@@ -126,7 +142,8 @@
       return try start(
         Recording(
           pipeline: pipeline,
-          picture: Picture(rate: format.plannedRate, format: format, geometry: geometry)))
+          picture: Picture(
+            rate: format.plannedRate, format: format, geometry: geometry, uprightSize: size)))
     }
 
     private func startSoundAlone() throws(DestinationError) -> Recording {
@@ -140,6 +157,7 @@
       // Set before the start, so that `abandon` cleans up after a failed start.
       self.recording = recording
       try outlet.open()
+      try outlet.connect(recording.pipeline, encoder: recording.picture == nil ? nil : encoder)
       try recording.pipeline.play()
       return recording
     }
@@ -161,13 +179,15 @@
     }
 
     public func finish() throws(DestinationError) {
-      try recording?.pipeline.finish()
+      guard let recording else { return }
+      try recording.pipeline.finish()
+      try outlet.close()
     }
 
     public func abandon() {
       guard let recording else { return }
       recording.pipeline.stop()
-      if recording.pipeline.bytesWritten == 0 { outlet.removeEmpty() }
+      if byteCount == 0 { outlet.removeEmpty() }
     }
   }
 #endif

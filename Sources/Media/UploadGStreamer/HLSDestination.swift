@@ -5,11 +5,8 @@
   /// A directory for a web server: the newest seconds as segment files, and their playlist.
   final class HLSOutlet: Outlet {
     static let kinds = [DestinationKind.hls]
-    private static let segmentSeconds = 2
-    /// A player begins three segments before the end (RFC 8216, 6.3.3).
-    private static let playlistLength = 5
-    /// A late player still finds the segments of the previous playlist.
-    private static let fileCount = 10
+    static let changesSize = true
+    private static let segmentNs: UInt64 = 2_000_000_000
 
     let output: String
     let soundEncoder = SoundEncoder.aac
@@ -17,48 +14,60 @@
     private let playlist: OutputFile
     private let space: SpaceWatch
     /// Locked while an upload uses the directory, and not removed afterwards. The playlist itself
-    /// cannot be the lock, because hlssink replaces the file at each update.
+    /// cannot be the lock, because each update replaces the file.
     private let lockFile: OutputFile
     private var lock: Descriptor?
+    private var segments: HLSSegments?
 
     init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError) {
       directory = named.address
-      output = directory + "/index.m3u8"
+      output = directory + "/" + HLSPlaylist.name
       playlist = OutputFile(output)
       lockFile = OutputFile(directory + "/.framebus.lock")
       space = SpaceWatch(
         playlist, bitsPerSecond: setup.encoder.bitsPerSecond(width: 1920, height: 1080))
     }
 
-    var elements: [ElementDescription] { TransportStream.elements + [sink] }
-    var elementsForSoundAlone: [ElementDescription] { [TransportStream.muxer, sink] }
+    var elements: [ElementDescription] { [TransportStream.parser, Self.muxer, Self.sink] }
+    var elementsForSoundAlone: [ElementDescription] { [Self.muxer, Self.sink] }
 
-    private var sink: ElementDescription {
-      ElementDescription(
-        factory: "hlssink", package: "gstreamer1.0-plugins-bad",
-        properties: [
-          .init("location", directory + "/segment%05d.ts"), .init("playlist-location", output),
-          .init("target-duration", String(Self.segmentSeconds)),
-          .init("playlist-length", String(Self.playlistLength)),
-          .init("max-files", String(Self.fileCount)),
-        ])
-    }
+    /// Without alignment: a segment ends between two pictures, not in a datagram.
+    private static let muxer = ElementDescription(
+      factory: "mpegtsmux", package: "gstreamer1.0-plugins-bad", soundPad: "sink_%d")
+    /// `HLSSegments` has written what reaches it.
+    private static let sink = ElementDescription(
+      factory: "fakesink", package: "libgstreamer1.0-0", properties: [.init("sync", "false")])
 
     func prepare() throws(DestinationError) {
-      do throws(SystemError) {
+      try writing { () throws(SystemError) in
         try playlist.checkWritable()
         // A missing lock file is not created here, since another upload may be creating it.
         if lockFile.exists { try lockFile.checkWritable() }
-      } catch {
-        throw .cannotWrite(named(error))
       }
       try space.require()
     }
 
     func open() throws(DestinationError) {
-      do throws(SystemError) { lock = try lockFile.lock() } catch {
-        throw .cannotWrite(named(error))
+      try writing { () throws(SystemError) in
+        if lock == nil { lock = try lockFile.lock() }
+        if segments == nil { segments = try HLSSegments(in: directory) }
       }
+    }
+
+    func connect(_ pipeline: Pipeline, encoder: (any VideoEncoder)?) throws(DestinationError) {
+      for property in encoder?.keyFramesOnRequest ?? [] {
+        pipeline.set(property, of: encoder?.factory ?? "")
+      }
+      guard let segments else { return }
+      try pipeline.cut(every: Self.segmentNs, encoder: encoder?.factory, for: segments)
+    }
+
+    func close() throws(DestinationError) {
+      try writing { () throws(SystemError) in try segments?.close() }
+    }
+
+    private func writing(_ body: () throws(SystemError) -> Void) throws(DestinationError) {
+      do throws(SystemError) { try body() } catch { throw .cannotWrite(named(error)) }
     }
 
     func check() throws(DestinationError) {

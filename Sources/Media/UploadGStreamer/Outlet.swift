@@ -9,6 +9,8 @@
     static var kinds: [DestinationKind] { get }
     /// Whether it is a peer that may disconnect and come back.
     static var reconnects: Bool { get }
+    /// Whether pictures of another size begin a new stream. Otherwise they are scaled to the first.
+    static var changesSize: Bool { get }
 
     init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError)
 
@@ -25,16 +27,22 @@
     func prepare() throws(DestinationError)
     /// Called right before the first byte: reserves the output for this upload.
     func open() throws(DestinationError)
+    /// Called before a pipeline starts.
+    /// - Parameter encoder: nil for sound alone.
+    func connect(_ pipeline: Pipeline, encoder: (any VideoEncoder)?) throws(DestinationError)
     /// Called with every frame: throws if there is too little space left.
     func check() throws(DestinationError)
     /// A message from the peer without the secrets that were sent to it.
     func redacted(_ message: String) -> String
     /// Removes an output without content.
     func removeEmpty()
+    /// Called after the last byte of a complete output.
+    func close() throws(DestinationError)
   }
 
   extension Outlet {
     static var reconnects: Bool { false }
+    static var changesSize: Bool { false }
     static var maker: DestinationMaker {
       DestinationMaker(kinds) { named, setup throws(DestinationError) in
         let outlet = try Self(named, setup)
@@ -45,9 +53,11 @@
 
     var elementsForSoundAlone: [ElementDescription] { elements }
     func open() throws(DestinationError) {}
+    func connect(_ pipeline: Pipeline, encoder: (any VideoEncoder)?) throws(DestinationError) {}
     func check() throws(DestinationError) {}
     func redacted(_ message: String) -> String { message }
     func removeEmpty() {}
+    func close() throws(DestinationError) {}
   }
 
   extension DestinationMaker {

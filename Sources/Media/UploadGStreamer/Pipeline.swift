@@ -114,6 +114,19 @@
       _ = unsafe upload_pipeline_set_of(handle, factory, property.name, property.value)
     }
 
+    /// Passes the output to `segments`, cut at the first picture of each interval. Before `play`.
+    /// - Parameter encoder: nil for sound alone.
+    func cut(
+      every intervalNs: UInt64, encoder: String?, for segments: HLSSegments
+    ) throws(DestinationError) {
+      var receiver = unsafe segments.receiver
+      // SAFETY: the pipeline exists until `stop`; the arguments live during the call.
+      guard unsafe upload_pipeline_cut(handle, encoder, intervalNs, &receiver) else {
+        unsafe receiver.release(receiver.context)
+        throw .elementFailed(element: "pipeline", message: "it has no output", detail: "")
+      }
+    }
+
     func play() throws(DestinationError) {
       // SAFETY: the pipeline exists until `stop`.
       guard unsafe upload_pipeline_play(handle) else {

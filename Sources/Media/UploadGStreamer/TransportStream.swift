@@ -3,13 +3,12 @@
 
   /// The elements of an MPEG transport stream, which a receiver can join at any point.
   enum TransportStream {
-    static let elements = [
-      // A receiver that joins needs the parameter sets with every key frame.
-      ElementDescription(
-        factory: "h264parse", package: "gstreamer1.0-plugins-bad",
-        properties: [.init("config-interval", "-1")]),
-      muxer,
-    ]
+    static let elements = [parser, muxer]
+
+    /// A receiver that joins needs the parameter sets with every key frame.
+    static let parser = ElementDescription(
+      factory: "h264parse", package: "gstreamer1.0-plugins-bad",
+      properties: [.init("config-interval", "-1")])
 
     /// Seven packets of 188 bytes, which fit into one datagram.
     static let muxer = ElementDescription(

@@ -15,6 +15,8 @@
     var factory: String { get }
     /// The property that changes the bitrate, also while it runs.
     func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property
+    /// The properties with which it makes key frames on request only.
+    var keyFramesOnRequest: [ElementDescription.Property] { get }
     /// The elements, from raw video of that format to encoded video for containers.
     func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription]
   }

@@ -66,6 +66,29 @@ struct _GstElement *upload_pipeline_last_element(upload_pipeline *pipeline);
 bool upload_pipeline_set_caps(upload_pipeline *pipeline, const char *caps);
 /// As `upload_pipeline_set_caps`, for the sound branch, or for the only branch of sound alone.
 bool upload_pipeline_set_sound_caps(upload_pipeline *pipeline, const char *caps);
+
+/// What the last element received at once.
+struct upload_unit {
+  const void *bytes;
+  size_t byteCount;
+  uint64_t ptsNs;
+  /// Whether a segment begins here, with the tables of a transport stream.
+  bool beginsSegment;
+};
+/// Called on a GStreamer thread; NULL at the end of the stream. An errno ends the pipeline.
+typedef int (*upload_unit_handler)(void *context, const struct upload_unit *unit);
+struct upload_unit_receiver {
+  upload_unit_handler handler;
+  void *context;
+  /// Called once, when the pipeline no longer calls the handler.
+  void (*release)(void *context);
+};
+/// Passes the transport stream that enters the last element to `receiver`, and cuts it at the first
+/// picture of each interval, which it makes a key frame (UploadSegments.c). Before `play`.
+/// - encoder: the factory of the encoder; NULL for sound alone.
+bool upload_pipeline_cut(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
+                         const struct upload_unit_receiver *receiver);
+
 /// Starts the streaming threads. False: an element failed; the handler was called with the reason.
 bool upload_pipeline_play(upload_pipeline *pipeline);
 
