@@ -1,9 +1,10 @@
 """Opens a page in a browser and writes its state as a line of JSON a few times a second.
 
-  watch_page.py ADDRESS [PICTURE] [browser=firefox]
+  watch_page.py ADDRESS [PICTURE | without=CODEC] [browser=firefox]
 
 The first line is `chromium PID`, or `firefox PID`. SIGUSR1 makes it write a screenshot to the file
-PICTURE.
+PICTURE, SIGUSR2 presses the button for sound. With `without`, Chromium does not offer that video
+codec.
 """
 import asyncio
 import json
@@ -16,8 +17,30 @@ from chromium import SEEN
 
 # The texts of the live page's first card besides its video.
 WORDS = """Object.fromEntries(
-  ["state", "advice", "application", "fps", "bitrate", "latency", "drops"].map((id) =>
-    [id, document.querySelector(`[data-part="${id}"]`)?.textContent ?? ""]))"""
+  ["state", "advice", "application", "fps", "bitrate", "latency", "latency-parts", "drops"].map(
+    (id) => [id, document.querySelector(`[data-part="${id}"]`)?.textContent ?? ""]))"""
+
+# The first card's button for sound: its name, its state, and what the style adds.
+BUTTON = """(() => {
+  const button = document.querySelector('[data-part="sound"]');
+  return button ? [button.innerText.trim(), button.ariaPressed,
+    getComputedStyle(button, "::after").content] : [];
+})()"""
+
+PRESS = """document.querySelector('[data-part="sound"]').click()"""
+
+# A browser that is built without a codec.
+WITHOUT = """{
+  const real = RTCPeerConnection.prototype.addTransceiver;
+  RTCPeerConnection.prototype.addTransceiver = function (kind, options) {
+    const made = real.call(this, kind, options);
+    if (kind === "video") {
+      made.setCodecPreferences(RTCRtpReceiver.getCapabilities("video").codecs.filter(
+        (codec) => codec.mimeType !== "video/CODEC"));
+    }
+    return made;
+  };
+}"""
 
 # Each card: its texts, and the size and the mean colour of its picture.
 CARDS = """[...document.querySelectorAll(".card")].map((card) => {
@@ -50,7 +73,8 @@ async def watch(browser):
         seen = await browser.evaluate(SEEN)
         words = await browser.evaluate(WORDS)
         cards = await browser.evaluate(CARDS)
-        say(json.dumps(seen | words | {"cards": cards}, ensure_ascii=False))
+        sound = await browser.evaluate(BUTTON)
+        say(json.dumps(seen | words | {"cards": cards, "sound": sound}, ensure_ascii=False))
         await asyncio.sleep(0.2)
 
 
@@ -58,10 +82,15 @@ async def main():
     name = "firefox" if "browser=firefox" in sys.argv else "chromium"
     async with {"firefox": firefox, "chromium": chromium}[name].Browser() as browser:
         say(name, browser.process.pid)
+        for codec in [word[8:] for word in sys.argv[2:] if word.startswith("without=")]:
+            await browser.call(
+                "Page.addScriptToEvaluateOnNewDocument", source=WITHOUT.replace("CODEC", codec))
         await browser.open(sys.argv[1])
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(
             signal.SIGUSR1, lambda: asyncio.ensure_future(picture(browser)))
+        loop.add_signal_handler(
+            signal.SIGUSR2, lambda: asyncio.ensure_future(browser.evaluate(PRESS)))
         loop.add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
         await watch(browser)
 

@@ -46,7 +46,8 @@ public enum ViewerRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case .malformed(let what):
       "the offer cannot be used: \(what); send one made by RTCPeerConnection.createOffer"
     case .noCommonCodec(let codecs):
-      "the offer receives none of the codecs sent here: \(codecs); add a transceiver for one"
+      "the viewer plays none of the codecs sent here: \(codecs); start `framebus view` with "
+        + "another --encoder, x264 or vp8"
     case .full(let count):
       "\(count) viewers are watching already; close one, or allow more with --viewers"
     case .engineFailed(let reason): "WebRTC failed: \(reason)"

@@ -93,6 +93,13 @@
       /// Of the live page alone.
       let application: String?
       let cards: [Card]?
+      let sound: [String]?
+      let latencyParts: String?
+
+      enum CodingKeys: String, CodingKey {
+        case width, pixels, level, state, advice, application, cards, sound
+        case latencyParts = "latency-parts"
+      }
     }
 
     struct Card: Decodable {

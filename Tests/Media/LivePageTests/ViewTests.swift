@@ -22,6 +22,20 @@
       }
       let figures = try view.figures()
       #expect(figures.viewers == 2 && figures.state == "live")
+      // The button is named for what it switches, and says its state.
+      #expect(pages[1].newest?.sound?.first == "Sound" && pages[1].newest?.sound?[1] == "false")
+      #expect(pages[1].newest?.sound?.last?.hasPrefix("\": off\"") == true)
+      pages[1].program.process.send(signal: SIGUSR2)
+      try pages[1].wait(for: "sound that is on") { sights in
+        sights.contains {
+          $0.sound?[1] == "true" && $0.sound?.last?.hasPrefix("\": on\"") == true
+        }
+      }
+      // The latency includes what the browser takes from a picture's arrival to the screen.
+      let parts = /encoded after \d+ ms, network \d+, browser \d+ \(buffer/
+      try pages[1].wait(for: "a latency") { sights in
+        sights.contains { $0.latencyParts?.contains(parts) == true }
+      }
       // One is killed, which does not affect the other.
       try pages[0].program.end(with: SIGKILL)
       try pages[1].waitForMovingPictures()
@@ -56,6 +70,34 @@
       try page.wait(for: "an end") { $0.contains { $0.state == "No answer from framebus view" } }
       try page.program.end(with: SIGTERM)
       try last.end(with: SIGTERM)
+    }
+
+    /// Its connection lasts, but no picture arrives.
+    @Test func pageSaysThatNoPictureArrives() throws {
+      let view = try ViewProgram(root)
+      let capture = try root.capture()
+      let page = try ChromiumPage(view.url)
+      try page.waitForMovingPictures()
+      view.program.process.send(signal: SIGSTOP)
+      try page.wait(for: "a pause") { $0.contains { $0.state.hasPrefix("No new picture for ") } }
+      view.program.process.send(signal: SIGCONT)
+      try page.waitForMovingPictures()
+      try page.program.end(with: SIGTERM)
+      try view.program.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+    }
+
+    @Test func pageNamesTheEncoderForABrowserWithoutTheCodec() throws {
+      let view = try ViewProgram(root)
+      let page = try ChromiumPage(view.url, "without=H264")
+      try page.wait(for: "advice") { sights in
+        sights.contains {
+          $0.state == "No codec that this browser plays" && $0.advice.contains("vp8")
+            && $0.advice.contains("H264")
+        }
+      }
+      try page.program.end(with: SIGTERM)
+      try view.program.end(with: SIGTERM)
     }
 
     @Test func pageNamesTheApplicationInFront() throws {
