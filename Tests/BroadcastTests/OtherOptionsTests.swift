@@ -67,6 +67,56 @@ import Testing
     }
   }
 
+  /// An option that was given counts, also if its value is the usual one.
+  @Test func givenOptionsWithTheirUsualValuesAreComparedToo() throws {
+    try withWatchdog {
+      let own = [
+        "--restarts", "3", "--app-source", "tone:300", "--mic-source", "tone:500", "--consent", "A",
+      ]
+      let host = try RunningProgram("framebus", start + own)
+      try host.waitForErrors("live")
+      for (option, usual, difference) in [
+        ("--restarts", "5", "restarts is 3, not 5"),
+        ("--app-source", "pulse:monitor", "app-source is tone:300, not pulse:monitor"),
+        ("--mic-source", "pulse:mic", "mic-source is tone:500, not pulse:mic"),
+        ("--consent", "B", "consent is A, not B"),
+      ] {
+        let error = try refusal(option, usual)
+        #expect(error.contains("other options: \(difference); stop"), "\(error)")
+      }
+      for options in [own, []] {
+        let second = try RunningProgram("framebus", start + options)
+        try second.waitForErrors("following it")
+        #expect(try second.end(with: Signal.interrupt).status == .exited(130))
+      }
+      // The next host restarts roles as it was told, and shows its own consent.
+      _ = try host.end(with: Signal.kill)
+      let next = try RunningProgram("framebus", start + own.dropFirst(2).dropLast(2))
+      try next.waitForErrors("taking over")
+      try waitUntil("the record has the options of the host: \(next.transcript)") {
+        let options = try scene.controller.status.options
+        return options["restarts"] == "5" && options["consent"] == nil
+      }
+      #expect(try next.end(with: Signal.interrupt).status == .exited(130))
+    }
+  }
+
+  /// A request of an application sets each kind of sound, or none.
+  @Test func requestKnowsWhichSoundSourcesWereSet() throws {
+    var running = SessionOptions()
+    running.soundSources = [.audioApp: "tone:300"]
+    var request = scene.request
+    #expect(running.differences(to: request).isEmpty)
+    request.soundSources[.audioApp] = "pulse:monitor"
+    #expect(request.soundSources == BroadcastRequest.usualSoundSources)
+    #expect(
+      running.differences(to: request).map(\.description) == [
+        "app-source is tone:300, not pulse:monitor", "mic-source is none, not pulse:mic",
+      ])
+    request.soundSources = [:]
+    #expect(running.differences(to: request).map(\.requested) == ["none"])
+  }
+
   @Test func soundIsChangedWhereThatIsRequested() throws {
     try withWatchdog {
       let host = try host("--fps", "10")

@@ -126,7 +126,7 @@ public final class BroadcastController: Sendable {
     var compared = requested
     compared.destination = request.destination
     try requireSameRestart(running, as: request)
-    try requireSame(running, as: compared, exceptFor: ["restarts"])
+    try requireSame(running, as: compared, exceptFor: ["restarts", "consent"])
     request.setup = try runningSetup(running, for: request) ?? SessionSetup()
     // The record may name the stream of another capture.
     try requireUnpublished(
@@ -154,6 +154,8 @@ public final class BroadcastController: Sendable {
     let (end, confinement) = (record.options.end, record.confinement)
     try board.change(record.session) {
       $0.confinement = confinement; $0.options.end = end
+      $0.options.restartLimit = request.restarts.maximumInARow
+      $0.options.consent = request.consent
     }
     return record
   }

@@ -16,8 +16,22 @@ public struct BroadcastRequest: Sendable {
   /// that ask not to be seen are black, unless `protection` is `off`.
   public var capture = CaptureSettings()
   /// Sound sources in the syntax of `framebus capture`, for an extension that requests sound. The
-  /// host does not capture a kind without a source; another process may.
-  public var soundSources = usualSoundSources
+  /// host does not capture a kind without a source; another process may. Setting them sets each
+  /// kind; a start compares those that were set with a running session.
+  public var soundSources: [SampleBufferType: String] {
+    get {
+      var sources = Self.usualSoundSources
+      for (type, source) in ownSoundSources { sources[type] = source }
+      return sources
+    }
+    set {
+      for type in SampleBufferType.allCases {
+        ownSoundSources.updateValue(newValue[type], forKey: type)
+      }
+    }
+  }
+  /// The kinds of ``soundSources`` that were set, also to the usual source or to none.
+  package var ownSoundSources: [SampleBufferType: String?] = [:]
   /// The kinds of sound to switch on or off. A new session starts the others as ``SoundSwitch``
   /// does, and a running one keeps them. ``BroadcastController/sound`` changes them later.
   public var sound: [SampleBufferType: Bool] = [:]
@@ -43,7 +57,12 @@ public struct BroadcastRequest: Sendable {
   public var server: String?
   /// Where the extension sends, as the host found it at the start.
   var destination: BroadcastDestination?
-  public var restarts = RestartPolicy()
+  public var restarts: RestartPolicy {
+    get { ownRestarts ?? RestartPolicy() }
+    set { ownRestarts = newValue }
+  }
+  /// Nil unless ``restarts`` was set.
+  var ownRestarts: RestartPolicy?
   /// Whether to sandbox capture and extension. ``BroadcastStatus/confinement`` and the log show how
   /// far this machine supports it.
   public var isConfined = true

@@ -18,6 +18,8 @@ struct SessionOptions: Hashable, Sendable {
   var setupNames: [String] = []
   /// The origin of the server that the setting `whipURL` named.
   var server: String?
+  /// The consent text that replaced the usual one. Only compared: a host shows its own.
+  var consent: String?
   /// In seconds; nil for no limit.
   var duration: Double?
   /// When the duration has passed.
@@ -38,6 +40,7 @@ struct SessionOptions: Hashable, Sendable {
     server =
       request.destination?.server?.origin
       ?? request.server.flatMap { WebAddress(server: $0)?.origin }
+    consent = request.consent
     duration = request.duration.map { $0 / .seconds(1) }
     end = request.duration.map(Deadline.after) ?? .never
   }
@@ -60,22 +63,22 @@ struct SessionOptions: Hashable, Sendable {
     for (type, name) in Self.sourceNames {
       texts[name] = soundSources[type].map(SourceKind.shown) ?? "none"
     }
+    texts["consent"] = consent
     for option in CaptureSettings.Option.allCases {
       texts[option.rawValue] = capture.text(of: option)
     }
     return texts.merging(unread) { $1 }
   }
 
-  /// What a request sets that is set otherwise here. Options that have their usual value in the
-  /// request do not count, except the sandbox: nobody should believe to have one.
+  /// What a request sets that is set otherwise here. What is passed to the extension is compared by
+  /// its values, elsewhere.
   func differences(
     to request: BroadcastRequest
   ) throws(BroadcastError) -> [BroadcastDifference] {
-    let (usual, wanted, running) = (Self().shown, Self(request).shown, shown)
+    let (wanted, running, unset) = (Self(request).shown, shown, request.unsetOptions)
     var differences: [BroadcastDifference] = []
     for (name, text) in wanted.sorted(by: { $0.key < $1.key }) {
-      // What is passed to the extension is compared by its values.
-      if name == Self.setupKey || name != "confine" && text == usual[name] { continue }
+      if name == Self.setupKey || unset.contains(name) { continue }
       if name == "protect", includesProtection(of: request) { continue }
       if let (type, _) = Self.sourceNames.first(where: { $0.value == name }) {
         if try captures(type, from: request.soundSources[type]) { continue }
@@ -100,6 +103,19 @@ struct SessionOptions: Hashable, Sendable {
   }
 }
 
+extension BroadcastRequest {
+  /// The options of a session that this request leaves as they are. The sandbox is not one of them:
+  /// nobody should believe to have one.
+  fileprivate var unsetOptions: Set<String> {
+    let isSet = [
+      "protect": capture.protection != nil, "app-source": ownSoundSources[.audioApp] != nil,
+      "mic-source": ownSoundSources[.audioMic] != nil, "restarts": ownRestarts != nil,
+      "require-confinement": requiresConfinement,
+    ]
+    return Set(isSet.filter { !$0.value }.keys)
+  }
+}
+
 /// An option that a running session has with another value than a request.
 public struct BroadcastDifference: Hashable, Sendable, CustomStringConvertible {
   /// Its name on a command line, such as `fps`.
@@ -117,13 +133,19 @@ public struct BroadcastDifference: Hashable, Sendable, CustomStringConvertible {
 
 extension SessionOptions {
   static let setupKey = "setup-info"
-  /// Enough for the longest list of windows.
-  private static let maximumBytes = WindowRule.maximumCount * (WindowRule.maximumBytes + 1)
+  private static func maximumBytes(of name: String) -> Int {
+    switch name {
+    // Enough for the longest list of windows.
+    case "protect", setupKey: WindowRule.maximumCount * (WindowRule.maximumBytes + 1)
+    case "consent": BroadcastConsent.maximumTextBytes
+    default: BroadcastRecord.maximumTextBytes
+    }
+  }
   private static let names =
     [
       "no-protect", "protect", "app-source", "mic-source", "app-source-digest",
-      "mic-source-digest", "confine", "require-confinement", "restarts", "duration", "end",
-      "server", setupKey,
+      "mic-source-digest", "confine", "require-confinement", "restarts", "consent", "duration",
+      "end", "server", setupKey,
     ] + CaptureSettings.Option.allCases.map(\.rawValue)
 
   var value: DefaultsValue {
@@ -144,6 +166,7 @@ extension SessionOptions {
     if end != .never { values["end"] = "\(end.monotonicNs)" }
     if !setupNames.isEmpty { values[Self.setupKey] = setupNames.joined(separator: " ") }
     values["server"] = server
+    values["consent"] = consent
     values["app-source"] = soundSources[.audioApp]
     values["mic-source"] = soundSources[.audioMic]
     values["app-source-digest"] = soundDigests[.audioApp]?.text
@@ -158,9 +181,7 @@ extension SessionOptions {
     soundSources = [:]
     for name in Self.names {
       guard case .string(let text)? = values[name] else { continue }
-      let isList = name == "protect" || name == Self.setupKey
-      let limit = isList ? Self.maximumBytes : BroadcastRecord.maximumTextBytes
-      guard text.utf8.count <= limit else { continue }
+      guard text.utf8.count <= Self.maximumBytes(of: name) else { continue }
       if !set(name, text) { unread[name] = text }
     }
   }
@@ -179,6 +200,7 @@ extension SessionOptions {
         && setupNames.allSatisfy(SessionSetup.isKey)
     case "no-protect": capture.protection = .off
     case "server": server = text
+    case "consent": consent = text
     case "app-source": soundSources[.audioApp] = text
     case "mic-source": soundSources[.audioMic] = text
     case "app-source-digest": soundDigests[.audioApp] = SecretDigest(text)

@@ -245,8 +245,8 @@ struct BroadcastStart: ParsableCommand {
     request.capture = try capture.settings()
     request.sound = sound.values
     request.appliesToRunning = apply
-    if let appSource { request.soundSources[.audioApp] = appSource }
-    if let micSource { request.soundSources[.audioMic] = micSource }
+    if let appSource { request.ownSoundSources[.audioApp] = appSource }
+    if let micSource { request.ownSoundSources[.audioMic] = micSource }
     request.isConfined = confine
     request.requiresConfinement = requireConfinement
     request.consent = consent
