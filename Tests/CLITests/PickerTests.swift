@@ -58,6 +58,19 @@ import Testing
     #expect(try pick("").output.contains("\ntwo.named --mic=off\r\n"))
   }
 
+  /// With the same keys. Cancelled before anything starts, at the question for consent.
+  @Test(arguments: [("\u{1b}[B", "two.named"), ("2", "two.named"), ("", "one.plain")])
+  func startAsksAsThePickerDoes(keys: String, id: String) throws {
+    let command = [try pathOfProgram("framebus"), "broadcast", "start"] + location
+    let result = try run(
+      "/usr/bin/python3",
+      [tool("type_answer.py"), "microphone: off", keys, "Start this broadcast?", "no", "--"]
+        + command, environment: ["TERM": "xterm"])
+    #expect(result.status == .exited(1), "\(result.output)")
+    #expect(result.output.contains("Studio Köln (two.named)"))
+    #expect(result.output.contains("extension: \(id)"), "\(result.output)")
+  }
+
   @Test func jsonListsWhatAPickerShows() throws {
     struct Report: Decodable {
       struct Extension: Decodable, Equatable {

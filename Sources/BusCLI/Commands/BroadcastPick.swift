@@ -38,15 +38,10 @@ struct BroadcastPick: ParsableCommand {
           + " `framebus broadcast start`")
     }
     var picker = ExtensionPicker(entries, preferred: preferred, hasMicrophone: microphone)
-    var isInterrupted = false
-    let picked: ExtensionPicker.Choice?
-    do { picked = try picker.pick(stop: signals.stop) } catch is Interrupted {
-      (picked, isInterrupted) = (nil, true)
-    }
-    guard let choice = picked else {
-      // So that all members know.
-      try BroadcastController(in: group).cancelPick()
-      if isInterrupted || signals.isInterrupted { throw Interrupted() }
+    let controller = try BroadcastController(in: group)
+    guard let choice = try picker.pick(for: controller, stop: signals.stop) else {
+      try controller.cancelPick()
+      if signals.isInterrupted { throw Interrupted() }
       global.terminal.report("cancelled")
       throw AlreadyReported()
     }

@@ -162,10 +162,13 @@ struct BroadcastStart: ParsableCommand {
       if detached != nil, DetachedHost.isReportedLater(event) { return }
       if let line = event.line { terminal.report(line) }
     }
-    guard let picked = try `extension` ?? pick(in: group, stop: signals.stop) else {
+    var hasMicrophone: Bool?
+    guard let picked = try `extension` ?? pick(controller, &hasMicrophone, stop: signals.stop)
+    else {
       throw try cancelled(controller, signals)
     }
     var request = try request(picked, of: sourceWithWindowID(source, stop: signals.stop))
+    if let hasMicrophone { request.sound[.audioMic] = hasMicrophone }
     try controller.requireOwner(toPassOn: request)
     request.credentials = try openedStore(controller, picked)
     guard let started = try start(request, controller, stop: signals.stop) else {
@@ -274,11 +277,24 @@ struct BroadcastStart: ParsableCommand {
     return try store.open(store.prepared(global), as: .host)
   }
 
-  /// - Returns: nil if the user cancels with an empty line or a signal.
-  private func pick(in group: AppGroup, stop: StopSignal) throws -> String? {
-    let entries = try ExtensionRegistry(group).list()
+  /// Asks for an extension: as `broadcast pick` does, or for a line where there is no terminal.
+  /// - Parameter hasMicrophone: set if the user switches the microphone.
+  /// - Returns: nil if the user cancels.
+  private func pick(
+    _ controller: BroadcastController, _ hasMicrophone: inout Bool?, stop: StopSignal
+  ) throws -> String? {
+    let registry = ExtensionRegistry(controller.group)
+    let entries = try registry.list()
     if entries.isEmpty { throw BroadcastError.noExtension }
     if entries.map(\.id) == [ExtensionManifest.whipID] { return ExtensionManifest.whipID }
+    if ExtensionPicker.isPossible {
+      let usual = sound.values[.audioMic] ?? SoundSwitch().mic
+      var picker = ExtensionPicker(
+        entries, preferred: try registry.preferredID(), hasMicrophone: usual)
+      let choice = try picker.pick(for: controller, stop: stop)
+      if let choice, choice.hasMicrophone != usual { hasMicrophone = choice.hasMicrophone }
+      return choice?.id
+    }
     for (index, entry) in entries.enumerated() {
       global.terminal.report("\(index + 1)  \(entry.id)")
     }

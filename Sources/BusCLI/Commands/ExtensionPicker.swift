@@ -29,13 +29,18 @@ struct ExtensionPicker {
   }
 
   /// - Returns: nil if the user cancels, or `stop` is raised.
-  /// - Throws: ``Interrupted`` after Ctrl-C.
-  mutating func pick(stop: StopSignal) throws -> Choice? {
+  /// - Throws: ``Interrupted`` after Ctrl-C, which is recorded as a cancelled pick.
+  mutating func pick(
+    for controller: BroadcastController, stop: StopSignal
+  ) throws -> Choice? {
     guard let silent = SilentTerminal(0) else { return nil }
     let result = Result { try choose(stop) }
     // The terminal is as it was before anything else is written.
     _ = consume silent
-    return try result.get()
+    do { return try result.get() } catch let error as Interrupted {
+      try controller.cancelPick()
+      throw error
+    }
   }
 
   private mutating func choose(_ stop: StopSignal) throws -> Choice? {
