@@ -9,9 +9,6 @@ extension WHIPError {
     case .noLocation(let address):
       "\(address) answers 201 without a Location, so the session could not be ended; it is not a"
         + " WHEP endpoint, or a proxy removes the header"
-    case .unusableLocation(let text):
-      "the endpoint points to “\(text)”, which is not an address of the same server; name the"
-        + " address that it points to"
     case .nothingAccepted(let address):
       "\(address) sends neither pictures nor sound; check that its publisher is running, and that"
         + " it sends H.264 or VP8"

@@ -13,6 +13,8 @@ public enum WHIPError: Error, Hashable, Sendable {
   case tooManyRedirects(WebAddress, count: Int)
   case noLocation(WebAddress)
   case unusableLocation(String)
+  /// A redirect or Location that leaves the only server that was agreed to.
+  case leadsElsewhere(String)
   case emptyAnswer(WebAddress)
   case noDescription(WebAddress, type: String?, excerpt: String)
   case nothingAccepted(WebAddress)
@@ -119,6 +121,9 @@ extension WHIPError: CustomStringConvertible {
         + " WHIP endpoint (RFC 9725), or a proxy removes the header"
     case .unusableLocation(let text):
       "the endpoint's Location, “\(text)”, is not a usable address; see the server's own log"
+    case .leadsElsewhere(let text):
+      "the endpoint points to “\(text)”, which is not an address of the same server; name the"
+        + " address that it points to"
     case .emptyAnswer(let address):
       "\(address) answers 201 without a session description; see the server's own log"
     case .noDescription(let address, let type, let excerpt):

@@ -99,15 +99,17 @@ public final class WHIPSession {
     request.body = sdp
     let (response, address) = try followingRedirects(request, until: deadline, stop: stop)
     guard response.status == 201 else { throw refusal(.post, address, response) }
-    // Set before the answer is checked, so that the session can be removed if that fails.
-    let location = response.value(of: "Location")
-    if let location, let found = address.resolving(location), endpoint.covers(found),
-      endpoint.mayUse(found)
-    {
-      resource = Resource(address: found, entityTag: response.value(of: "ETag"))
+    guard let location = response.value(of: "Location") else {
+      throw .noLocation(endpoint.address)
     }
-    guard let location else { throw .noLocation(endpoint.address) }
-    guard let resource else { throw .unusableLocation(shown(location)) }
+    guard let found = address.resolving(location) else {
+      throw .unusableLocation(shown(location))
+    }
+    guard endpoint.covers(found) else { throw .leadsElsewhere(shown(location)) }
+    guard endpoint.mayUse(found) else { throw .unusableLocation(shown(location)) }
+    let resource = Resource(address: found, entityTag: response.value(of: "ETag"))
+    // Set before the answer is checked, so that the session can be removed if that fails.
+    self.resource = resource
     let text = String(decoding: response.body, as: UTF8.self)
     if text.allSatisfy(\.isWhitespace) { throw .emptyAnswer(endpoint.address) }
     let type = response.mediaType
@@ -130,7 +132,7 @@ public final class WHIPSession {
       guard let location = response.value(of: "Location"),
         let next = request.address.resolving(location)
       else { throw .unusableLocation(shown(response.value(of: "Location") ?? "")) }
-      guard endpoint.covers(next) else { throw .unusableLocation(shown("\(next)")) }
+      guard endpoint.covers(next) else { throw .leadsElsewhere(shown("\(next)")) }
       guard endpoint.mayUse(next), !(request.address.isEncrypted && !next.isEncrypted) else {
         throw .insecure(next)
       }

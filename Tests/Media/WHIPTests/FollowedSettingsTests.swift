@@ -233,6 +233,31 @@
       }
     }
 
+    /// The server that was agreed to may not send the pictures on to another one.
+    @Test func redirectToAnotherServerIsRefused() throws {
+      try withWatchdog {
+        try root.seal("s3cret-token", "whip", "bearer")
+        let agreed = try WebServer("odd_web_server.py")
+        let other = try WebServer("odd_web_server.py")
+        try write("whipURL", agreed.address("away/\(other.port)"))
+        let next = "http://127.0.0.1:\(other.port)/good"
+        let what = "points to “\(next)”, which is not an address of the same server"
+        let host = try broadcast("--source", "test", "--server", agreed.address(""))
+        try waitForLog(what, host)
+        #expect(try host.end(with: SIGINT).errors.contains(what), "\(host.transcript)")
+        let capture = try RunningProgram(
+          "framebus", ["--root", root.path, "capture", "test", "--size", "320x240"])
+        let upload = try run(
+          "framebus", ["--root", root.path, "upload", "whip", "--server", agreed.address("")])
+        #expect(upload.status == .exited(1) && upload.errors.contains(what), "\(upload.errors)")
+        try capture.end(with: SIGTERM)
+        try agreed.program.end(with: SIGTERM)
+        try other.program.end(with: SIGTERM)
+        #expect(Set(agreed.lines("POST")) == ["POST /away/\(other.port) bearer=yes"])
+        #expect(other.program.output.text == "listening \(other.port)\n")
+      }
+    }
+
     /// No question shows the server to a script, so the script names it.
     @Test func scriptSendsOnlyToServerThatItNames() throws {
       try withWatchdog {
