@@ -143,13 +143,21 @@ struct RoleUserTests {
   @Test func unconfinedRolesHaveTheirUsersToo() throws {
     try withWatchdog {
       try makeTrace()
-      let host = try programs.start("framebus", start("--no-confine"))
+      let canary = "FRAMEBUS_CANARY=s3cret"
+      let host = try programs.start(
+        "framebus", start("--no-confine"), environment: ["FRAMEBUS_CANARY": "s3cret"])
       try waitForVideo(host)
+      #expect(ProcessFacts(host.processID).shown("environ").contains(canary))
       for (role, user) in [("capture", capturer), ("extension", sender)] {
         let pid = try #require(roles()[role]?["pid"] as? Int)
-        let status = ProcessFacts(Int32(pid)).shown("status")
+        let facts = ProcessFacts(Int32(pid))
+        let status = facts.shown("status")
         #expect(status.contains("Uid:\t\(user.uid)\t\(user.uid)\t\(user.uid)\t\(user.uid)\n"))
-        #expect(status.contains("CapPrm:\t\(Self.none)\n"), "\(status)")
+        for line in ["CapPrm:\t\(Self.none)\n", "CapBnd:\t\(Self.none)\n", "NoNewPrivs:\t1\n"] {
+          #expect(status.contains(line), "\(role): \(status)")
+        }
+        let environment = facts.shown("environ")
+        #expect(environment.contains("PATH=") && !environment.contains("CANARY"), "\(role)")
       }
       #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
     }
