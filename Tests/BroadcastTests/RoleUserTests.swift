@@ -35,9 +35,14 @@ struct RoleUserTests {
     try register()
   }
 
-  /// Registers the extension.
-  /// - Parameter hasCredential: whether it has one, which only the group's owner can hand over.
-  private func register(hasCredential: Bool = true) throws {
+  /// Registers the extension: again after a grant of the role host, whose holders read it.
+  /// - Parameters:
+  ///   - hasCredential: whether it has one, which only the group's owner can hand over.
+  ///   - reads: paths that it reads.
+  ///   - writes: outputs beside its own.
+  private func register(
+    hasCredential: Bool = true, reads: [String] = [], writes: [String] = []
+  ) throws {
     let credential = hasCredential ? ["credential=a.b/c"] : []
     let arguments = ["extension", "trace=\(root.file("trace"))"] + credential
     try """
@@ -46,7 +51,8 @@ struct RoleUserTests {
     executable = "\(programs.path(of: "BroadcastWorker"))"
     arguments = \(arguments)
     credentials = \(hasCredential ? ["a.b/c"] : [])
-    writes = ["\(root.file("trace"))"]
+    reads = \(reads)
+    writes = \([root.file("trace")] + writes)
     """.write(toFile: root.file("up.toml"), atomically: true, encoding: .utf8)
     try framebus("extension", "register", root.file("up.toml"))
   }
@@ -159,6 +165,40 @@ struct RoleUserTests {
         let environment = facts.shown("environ")
         #expect(environment.contains("PATH=") && !environment.contains("CANARY"), "\(role)")
       }
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+    }
+  }
+
+  /// The role's user can exchange what lies in its own directory.
+  @Test func linksOfARolesUserLeadToNothingThatItCannotReach() throws {
+    try withWatchdog {
+      let files = FileManager.default
+      for (folder, mode) in [("vault", 0o700), ("open", 0o755), ("own", 0o755)] {
+        try files.createDirectory(atPath: root.file(folder), withIntermediateDirectories: false)
+        try files.setAttributes([.posixPermissions: mode], ofItemAtPath: root.file(folder))
+        try Data("x".utf8).write(to: URL(filePath: root.file(folder + "/key")))
+      }
+      for (link, target) in [("vault", "vault"), ("open", "open"), ("key", "vault/key")] {
+        try files.createSymbolicLink(
+          atPath: root.file("own/to-\(link)"), withDestinationPath: root.file(target))
+      }
+      try output(of: "chown", ["--recursive", "--no-dereference", sender.name, root.file("own")])
+      try register(
+        reads: ["own/to-vault/key", "own/to-open", "own/to-key"].map(root.file),
+        writes: ["own/to-vault/new", "own/to-vault/folder/", "own/to-key"].map(root.file))
+      let host = try programs.start("framebus", start())
+      try waitForVideo(host)
+      let pid = try #require(roles()["extension"]?["pid"] as? Int)
+      func isVisible(_ name: String) -> Bool {
+        // It follows no link, which would lead out of that root.
+        (try? files.attributesOfItem(atPath: "/proc/\(pid)/root" + root.file(name))) != nil
+      }
+      #expect(isVisible("trace") && isVisible("own/to-open") && isVisible("open/key"))
+      for name in ["vault", "vault/key", "own/to-vault", "own/to-key"] {
+        #expect(!isVisible(name), "\(name)")
+      }
+      #expect(try files.contentsOfDirectory(atPath: root.file("vault")) == ["key"])
+      #expect(try framebus("log").contains("the extension cannot write"))
       #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
     }
   }
