@@ -12,20 +12,24 @@
       guard parts.count > 1 else {
         try allow(["POST"], request)
         let offer = try body(request, of: Self.offerType)
-        let viewer = try passing { () throws(WHIPError) in try remote.open(offer) }
+        guard let viewer = try passing({ () throws(WHIPError) in try remote.open(offer) }) else {
+          throw PageRefusal(ViewerRefusal.full(remote.maximumViewers))
+        }
         return created(viewer, at: "\(number)/\(viewer.name)")
       }
-      try allow(["PATCH", "DELETE"], request)
-      let isKnown: Bool
-      if request.method == "DELETE" {
-        isKnown = try passing { () throws(WHIPError) in try remote.remove(parts[1]) }
-      } else {
-        let text = try body(request, of: Self.candidateType)
-        guard CandidateFragment(text) != nil else { throw PageRefusal.noFragment }
-        isKnown = try passing { () throws(WHIPError) in try remote.add(text, to: parts[1]) }
+      let name = parts[1]
+      try allow(["PATCH", "DELETE", "HEAD"], request)
+      if request.method == "PATCH" {
+        let fragment = try fragment(request, for: name)
+        let text = request.body ?? ""
+        return try answer(
+          passing { () throws(WHIPError) in try remote.add(text, fragment, to: name) })
       }
+      let isKnown =
+        request.method == "HEAD"
+        ? remote.hear(name) : try passing { () throws(WHIPError) in try remote.remove(name) }
       guard isKnown else { throw PageRefusal.noViewer }
-      return PageAnswer(request.method == "DELETE" ? 200 : 204)
+      return PageAnswer(200)
     }
 
     /// Makes a request at an endpoint. Its failure has a gateway's status, because the endpoint's

@@ -11,7 +11,8 @@
   /// DELETE /TOKEN/whep/VIEWER  the end
   /// ```
   ///
-  /// `remote/NUMBER` takes the place of `whep` for an endpoint on another server.
+  /// `remote/NUMBER` takes the place of `whep` for an endpoint on another server; there HEAD tells
+  /// that the viewer is still present, because its media do not come here.
   struct PageRoutes: Sendable {
     let token: PageToken
     let text: PageText
@@ -108,7 +109,7 @@
       do throws(ViewerRefusal) {
         viewer = try service.admit(offer, at: request.localAddress)
       } catch {
-        throw PageRefusal(error.status, "\(error)")
+        throw PageRefusal(error)
       }
       return created(viewer, at: "whep/\(viewer.name)")
     }
@@ -124,12 +125,24 @@
     }
 
     private func patch(_ name: String, _ request: PageRequest) throws(PageRefusal) -> PageAnswer {
+      let fragment = try fragment(request, for: name)
+      return try answer(service?.add(fragment, to: name) ?? .unknownViewer)
+    }
+
+    /// The candidates in a request.
+    func fragment(
+      _ request: PageRequest, for name: String
+    ) throws(PageRefusal) -> CandidateFragment {
       let text = try body(request, of: Self.candidateType)
       guard ["", "*", "\"\(name)\""].contains(request.ifMatch) else {
         throw PageRefusal(412, "If-Match names another session")
       }
       guard let fragment = CandidateFragment(text) else { throw PageRefusal.noFragment }
-      switch service?.add(fragment, to: name) ?? .unknownViewer {
+      return fragment
+    }
+
+    func answer(_ outcome: CandidateOutcome) throws(PageRefusal) -> PageAnswer {
+      switch outcome {
       case .taken: return PageAnswer(204)
       case .unknownViewer: throw PageRefusal.noViewer
       case .tooMany: throw PageRefusal(429, "too many candidates")
@@ -152,14 +165,16 @@
     }
   }
 
-  extension ViewerRefusal {
-    fileprivate var status: Int {
-      switch self {
-      case .malformed: 400
-      case .noCommonCodec: 406
-      case .full: 503
-      case .engineFailed: 500
-      }
+  extension PageRefusal {
+    init(_ refusal: ViewerRefusal) {
+      let status =
+        switch refusal {
+        case .malformed: 400
+        case .noCommonCodec: 406
+        case .full: 503
+        case .engineFailed: 500
+        }
+      self.init(status, "\(refusal)")
     }
   }
 #endif

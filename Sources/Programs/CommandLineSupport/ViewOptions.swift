@@ -25,7 +25,9 @@ public struct ViewOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Encoder: x264[:PRESET] or vp8.", valueName: "encoder"))
   public var encoder: String?
 
-  @Option(help: ArgumentHelp("Maximum number of viewers, up to 32.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "Maximum viewers of the streams, and of each URL, up to 32.", valueName: "n"))
   public var viewers = 8
 
   @OptionGroup(title: "WHEP access") public var access: WHIPAccessOptions

@@ -26,7 +26,7 @@
       if view.remoteTexts.isEmpty { return [] }
       let certificates = view.access.trust.ca
       return try endpoints(try bearer()).map { endpoint in
-        try RemoteEndpoint(endpoint) { () throws(HTTPError) in
+        try RemoteEndpoint(endpoint, maximumViewers: view.viewers) { () throws(HTTPError) in
           try CurlClient(certificates: certificates)
         }
       }

@@ -113,30 +113,86 @@
       _ = try server.program.end(with: SIGTERM)
     }
 
-    /// A client that accepts every offer, and counts requests.
-    private final class WillingClient: HTTPClient {
-      let count = Atomic<Int>(0)
+    @Test func viewersAreCountedAndKeepTheirSessions() throws {
+      let server = try OddServer()
+      let view = try ViewProgram(root, [server.address("good"), "--viewers=1"])
+      let opened = try post(view, "remote/0")
+      let name = try #require(opened.answer.firstMatch(of: /(?i)location: 0\/(\w+)/)?.output.1)
+      let full = try post(view, "remote/0")
+      #expect(full.status == "503" && full.answer.contains("--viewers"), "\(full)")
+      func patch(_ tag: String, _ user: String = "abcd") throws -> String {
+        try view.ask(
+          "remote/0/\(name)", "-X", "PATCH", "-H", "If-Match: \(tag)", "-H",
+          "Content-Type: application/trickle-ice-sdpfrag", "--data-binary",
+          "a=ice-ufrag:\(user)\r\na=ice-pwd:x\r\nm=video 9 RTP/AVP 0\r\na=mid:0\r\n"
+        ).status
+      }
+      // As of this server's own viewers (RFC 9725, section 4.3).
+      #expect(try patch("\"other\"") == "412")
+      #expect(try patch("*", "abc") == "422")
+      #expect(try patch("\"\(name)\"") == "204" && patch("*") == "204")
+      #expect(try view.ask("remote/0/\(name)", "-I").status == "200")
+      #expect(try view.ask("remote/0/\(name)", "-X", "DELETE").status == "200")
+      #expect(try view.ask("remote/0/\(name)", "-I").status == "404")
+      #expect(try post(view, "remote/0").status == "201")
+      try view.program.end(with: SIGTERM)
+      let methods = server.requests.map { $0.prefix { $0 != " " } }
+      #expect(methods == ["POST", "PATCH", "PATCH", "DELETE", "POST", "DELETE"])
+      _ = try server.program.end(with: SIGTERM)
+    }
+
+    /// A client that accepts every offer, and answers to DELETE when it may.
+    private final class SlowClient: HTTPClient {
+      let requests = Mutex<[String]>([])
+      let mayRemove: StopSignal
+
+      init() throws { mayRemove = try StopSignal() }
 
       func send(
         _ request: HTTPRequest, until deadline: Deadline, stop: StopSignal?
       ) throws(HTTPError) -> HTTPResponse {
-        count.wrappingAdd(1, ordering: .relaxed)
+        let count = requests.withLock { requests in
+          requests.append("\(request.method.rawValue) \(request.address.path)")
+          return requests.count
+        }
+        if request.method == .delete {
+          _ = try? waitUntilReadable([mayRemove.descriptorNumber], until: .after(.seconds(60)))
+        }
         return HTTPResponse(
-          status: 201, headers: [HTTPHeader("Location", "/1")],
+          status: 201, headers: [HTTPHeader("Location", "/\(count)")],
           body: Array("v=0\r\nm=video 9 RTP/AVP 96\r\na=sendonly\r\n".utf8))
       }
     }
 
-    @Test func oldestOfManySessionsIsForgotten() throws {
-      let client = WillingClient()
-      let remote = try RemoteEndpoint(
-        try WHIPEndpoint("http://127.0.0.1/whep", staysAtOrigin: true), client: { client })
-      let names = try (0...RemoteEndpoint.maximumSessions).map { _ in try remote.open("v=0").name }
-      #expect(try remote.remove(names[0]) == false)
-      #expect(try remote.remove(names[1]) == true)
-      remote.end(until: .after(.seconds(60)))
-      let requests = names.count + names.count - 1
-      #expect(client.count.load(ordering: .relaxed) == requests)
+    @Test func silentViewerLeavesItsPlaceToAnother() throws {
+      try withWatchdog {
+        let client = try SlowClient()
+        func remote(longestSilence: Duration) throws -> RemoteEndpoint {
+          try RemoteEndpoint(
+            try WHIPEndpoint("http://127.0.0.1/whep", staysAtOrigin: true), maximumViewers: 2,
+            longestSilence: longestSilence, client: { client })
+        }
+        let patient = try remote(longestSilence: .seconds(3600))
+        for isAdmitted in [true, true, false] {
+          #expect(try (patient.open("v=0") != nil) == isAdmitted)
+        }
+        client.requests.withLock { $0 = [] }
+        let remote = try remote(longestSilence: .zero)
+        let names = try (0..<3).map { _ in try #require(try remote.open("v=0")).name }
+        #expect(remote.hear(names[1]) && !remote.hear(names[0]))
+        // The viewer did not wait for the endpoint's answer to this.
+        try waitUntil("the session is removed") {
+          client.requests.withLock { $0.contains("DELETE /1") }
+        }
+        // The third has been silent for longest now.
+        _ = try #require(try remote.open("v=0"))
+        #expect(remote.hear(names[1]) && !remote.hear(names[2]))
+        client.mayRemove.raise()
+        remote.end(until: .after(.seconds(60)))
+        let removed = client.requests.withLock { $0.filter { $0.hasPrefix("DELETE") } }
+        let opened = client.requests.withLock { $0.filter { $0.hasPrefix("POST") } }
+        #expect(Set(removed).count == 4 && removed.count == 4 && opened.count == 4)
+      }
     }
 
     @Test(
