@@ -11,6 +11,30 @@ import Testing
   private static let background: UInt32 = 0x112233
   private static let pause = "paused: its source is changing"
 
+  /// A painted screen under a compositor that a test commands.
+  private struct ComposedScreen {
+    let world: ScreenWorld
+    let compositor: HostileClientTests.Client
+    private let window: ShownWindow?
+
+    /// - Parameter window: where a protected window lies that is older than the compositor.
+    init(window place: String? = nil) throws {
+      world = try ScreenWorld()
+      try world.paint("#112233")
+      let screen = world.screen
+      window = try place.map { try ShownWindow("one", $0, isMarked: true, on: screen) }
+      compositor = try HostileClientTests.Client(["compositor"], on: screen)
+      try compositor.waitUntilReady()
+    }
+
+    func capture() throws -> RunningProgram {
+      try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
+    }
+
+    /// The windows exist until then.
+    func end(_ capture: RunningProgram) throws { try capture.end(with: SIGTERM) }
+  }
+
   /// The server draws nothing in a window without a background, whose program may hang.
   @Test(arguments: [["--backend", "socket"], ["--isolate"]])
   func areaThatAWindowLeftStaysBlackUntilItIsDrawn(backend: [String]) throws {
@@ -83,81 +107,67 @@ import Testing
   /// An animation may have begun before the capture.
   @Test func captureOfAProtectedWindowBeginsWithAPauseUnderACompositor() throws {
     try withWatchdog {
-      let world = try ScreenWorld()
-      try world.paint("#112233")
-      let window = try ShownWindow("one", "60x40+200+30", isMarked: true, on: world.screen)
-      let compositor = try HostileClientTests.Client(["compositor"], on: world.screen)
-      try compositor.waitUntilReady()
-      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
-      var subscriber = try world.subscriber(start: .oldest)
+      let screen = try ComposedScreen(window: "60x40+200+30")
+      let capture = try screen.capture()
+      var subscriber = try screen.world.subscriber(start: .oldest)
       let first = try subscriber.take { _ in true }
       #expect(first.count(of: 0) == 60 * 40)
       #expect(capture.errors.text.contains(Self.pause))
-      _ = (window, compositor)
-      try capture.end(with: SIGTERM)
+      try screen.end(capture)
     }
   }
 
   @Test func captureWithoutProtectedWindowsIsNotPausedUnderACompositor() throws {
     try withWatchdog {
-      let world = try ScreenWorld()
-      try world.paint("#112233")
-      let compositor = try HostileClientTests.Client(["compositor"], on: world.screen)
-      try compositor.waitUntilReady()
-      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
-      var subscriber = try world.subscriber(start: .oldest)
+      let screen = try ComposedScreen()
+      let capture = try screen.capture()
+      var subscriber = try screen.world.subscriber(start: .oldest)
       for color: UInt32 in [0x223344, 0x334455] {
-        for command in ["roots", "desktop 1", "desktop 2"] { try compositor.perform(command) }
-        try world.paint("#" + String(color, radix: 16))
+        for command in ["roots", "desktop 1", "desktop 2"] {
+          try screen.compositor.perform(command)
+        }
+        try screen.world.paint("#" + String(color, radix: 16))
         _ = try subscriber.take { $0.pixel(319, 239) == color }
       }
       #expect(!capture.errors.text.contains(Self.pause))
-      try capture.end(with: SIGTERM)
+      try screen.end(capture)
     }
   }
 
   /// Any client can write them again and again.
   @Test func propertiesThatKeepTheirValuesPauseNothing() throws {
     try withWatchdog {
-      let world = try ScreenWorld()
-      try world.paint("#112233")
-      let window = try ShownWindow("one", "60x40+200+30", isMarked: true, on: world.screen)
-      let compositor = try HostileClientTests.Client(["compositor"], on: world.screen)
-      try compositor.waitUntilReady()
-      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
-      var subscriber = try world.subscriber()
+      let screen = try ComposedScreen(window: "60x40+200+30")
+      let capture = try screen.capture()
+      var subscriber = try screen.world.subscriber()
       _ = try subscriber.take { $0.pixel(319, 239) == 0x112233 }
       for color: UInt32 in [0x223344, 0x334455, 0x445566] {
-        for command in ["roots", "desktop 0"] { try compositor.perform(command) }
-        try world.paint("#" + String(color, radix: 16))
+        for command in ["roots", "desktop 0"] { try screen.compositor.perform(command) }
+        try screen.world.paint("#" + String(color, radix: 16))
         _ = try subscriber.take { $0.pixel(319, 239) == color }
       }
       #expect(capture.errors.text.components(separatedBy: Self.pause).count == 2)
-      _ = window
-      try capture.end(with: SIGTERM)
+      try screen.end(capture)
     }
   }
 
   /// The window below is one whose program hangs.
   @Test func noProgramIsAskedToDrawUnderACompositor() throws {
     try withWatchdog {
-      let world = try ScreenWorld()
-      try world.paint("#112233")
-      let compositor = try HostileClientTests.Client(["compositor"], on: world.screen)
-      try compositor.waitUntilReady()
-      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
-      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
-      var subscriber = try world.subscriber()
+      let screen = try ComposedScreen()
+      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: screen.world.screen)
+      let capture = try screen.capture()
+      var subscriber = try screen.world.subscriber()
       _ = try subscriber.take { $0.pixel(40, 50) == 0 }
       try window.perform("move 200 30")
-      try compositor.perform("exposures")
-      let exposures = compositor.lastLine
+      try screen.compositor.perform("exposures")
+      let exposures = screen.compositor.lastLine
       _ = try subscriber.take { $0.pixel(40, 50) == Self.plain && $0.pixel(220, 50) == 0 }
-      try world.paint("#223344")
+      try screen.world.paint("#223344")
       _ = try subscriber.take { $0.pixel(319, 239) == 0x223344 }
-      try compositor.perform("exposures")
-      #expect(compositor.lastLine == exposures)
-      try capture.end(with: SIGTERM)
+      try screen.compositor.perform("exposures")
+      #expect(screen.compositor.lastLine == exposures)
+      try screen.end(capture)
     }
   }
 
