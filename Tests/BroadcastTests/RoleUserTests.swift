@@ -169,6 +169,49 @@ struct RoleUserTests {
     }
   }
 
+  /// Its keyring, and a directory that others cannot reach.
+  @Test func unconfinedRoleHasNothingOfItsHostsSession() throws {
+    try withWatchdog {
+      let directory = root.file("vault/work")
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true)
+      try output(of: "chmod", ["0700", root.file("vault")])
+      try Data().write(to: URL(filePath: directory + "/secret"))
+      let calls = """
+        import ctypes, os, platform, sys
+        add, keyctl = (217, 219) if platform.machine() == "aarch64" else (248, 250)
+        call = ctypes.CDLL(None).syscall
+        """
+      let look = """
+        key = call(keyctl, 10, -3, b"user", b"framebus-test", 0)
+        print(f"key {key >= 0}, files {os.listdir()}", file=sys.stderr)
+        """
+      try """
+      version = 1
+      id = "up"
+      executable = "/usr/bin/python3"
+      arguments = \(["-c", calls + "\n" + look])
+      """.write(toFile: root.file("up.toml"), atomically: true, encoding: .utf8)
+      try framebus("extension", "register", root.file("up.toml"))
+      let begin = """
+        call(keyctl, 1, None)
+        call(add, b"user", b"framebus-test", b"s3cret", 6, -3)
+        os.execv(sys.argv[1], sys.argv[1:])
+        """
+      let host = try RunningProgram(
+        "/usr/bin/python3",
+        ["-c", calls + "\n" + begin, programs.path(of: "framebus")] + start("--no-confine"),
+        environment: ["LD_LIBRARY_PATH": programs.libraryPath], directory: directory)
+      try waitUntil("the extension has looked: \(host.transcript)") {
+        try framebus("log").contains(", files [")
+      }
+      let log = try framebus("log")
+      #expect(log.contains("key False, files [") && !log.contains("secret"), "\(log)")
+      host.process.send(signal: Signal.interrupt)
+      _ = try host.finish()
+    }
+  }
+
   /// The role's user can exchange what lies in its own directory.
   @Test func linksOfARolesUserLeadToNothingThatItCannotReach() throws {
     try withWatchdog {

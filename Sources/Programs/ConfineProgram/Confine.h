@@ -69,8 +69,9 @@ int enter_group(const char *path);
 /// Removes the variables that the request does not list.
 void keep_variables(const struct request *request);
 void set_environment(const struct request *request, bool isInGroup);
-/// Leaves the host's terminal, into which another user could type otherwise (TIOCSTI).
-void leave_terminal(void);
+/// Leaves the host's terminal, into which another user could type otherwise (TIOCSTI), and its
+/// session keyring, whose keys another user could read.
+int leave_session(void);
 
 struct surroundings {
   /// Whether files that were not granted are invisible.

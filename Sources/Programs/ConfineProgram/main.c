@@ -65,8 +65,12 @@ static void report_watches(struct surroundings around, bool hasFilter) {
 
 /// Without this step a role would have its host's rights, so a failure ends the start.
 static bool change_user(const struct request *request) {
-  leave_terminal();
-  int error = become_user(request);
+  char *folder = getcwd(NULL, 0);
+  int error = leave_session();
+  if (error == 0) error = become_user(request);
+  // Found again with the user's rights: inside it, it could read what a parent hides.
+  if (error == 0 && (folder == NULL || chdir(folder) != 0) && chdir("/") != 0) error = errno;
+  free(folder);
   char detail[64];
   snprintf(detail, sizeof detail, "uid %u, and not its host's", (unsigned)request->user);
   report_result("user", error, detail);
