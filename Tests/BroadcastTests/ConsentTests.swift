@@ -177,6 +177,19 @@ import Testing
       #expect(consent.choices.contains { $0.name == "uploads to" && $0.value == shown })
       #expect(!"\(consent.choices) \(consent.logged(by: nil))".contains("s3cret"))
     }
+    // A program of that name elsewhere, and an option's value that looks like a destination.
+    func shown(_ executable: String, _ arguments: [String]) throws -> String? {
+      var manifest = ExtensionManifest(id: "up", executable: executable)
+      manifest.arguments = arguments
+      return try BroadcastDestination(of: manifest, agreed: nil, in: scene.group)?.shown
+    }
+    let uploader = try pathOfProgram("framebus-upload")
+    let file = "file:/tmp/out.mkv"
+    #expect(try shown(uploader, [file]) == file)
+    #expect(try shown("/tmp/framebus-upload", [file]) == nil)
+    for name in ["null", "whip"] {
+      #expect(try shown("framebus-upload", ["--stream", name, file]) == "\(name) or \(file)")
+    }
     var options = SessionOptions(request)
     options.soundSources[.audioMic] = "gst:rtspsrc user-pw=s3cret"
     #expect(!"\(options.shown)".contains("s3cret"))

@@ -45,22 +45,31 @@ struct BroadcastDestination: Hashable, Sendable {
 }
 
 extension ExtensionManifest {
+  /// Whether its program is the uploader of this installation, and not another of that name.
   private var isBuiltin: Bool {
-    executable == Self.builtinExecutable || executable.hasSuffix("/" + Self.builtinExecutable)
+    executable == Self.builtinExecutable
+      || executable == productProgram(named: Self.builtinExecutable)
+  }
+
+  /// The arguments that name a destination; none for a program whose arguments have another
+  /// meaning. Of several, all but one are values of options, such as a stream called “null”.
+  private var destinations: [DestinationSpecification] {
+    if !isBuiltin { return [] }
+    return arguments.compactMap { try? DestinationSpecification($0) }.filter { $0.kind != nil }
   }
 
   /// Whether its program sends to the server of the setting `whipURL`.
   fileprivate var followsServerSetting: Bool {
-    isBuiltin && arguments.contains(DestinationKind.whip.scheme)
+    destinations.count == 1 && destinations[0].followsSetting
   }
 
-  /// The destination in its arguments; nil for a program whose arguments have another meaning.
+  /// The destination in its arguments, or each that it may be.
   fileprivate var shownDestination: String? {
-    guard isBuiltin else { return nil }
-    let named = arguments.lazy.compactMap { try? DestinationSpecification($0) }
-    guard let named = named.first(where: { $0.kind != nil }) else { return nil }
-    let address = named.kind == .whip ? WebAddress(named.address) : nil
-    return address?.description ?? DestinationKind.shown(named.description)
+    let texts = destinations.map { named in
+      let address = named.kind == .whip ? WebAddress(named.address) : nil
+      return address?.description ?? DestinationKind.shown(named.description)
+    }
+    return texts.isEmpty ? nil : texts.joined(separator: " or ")
   }
 }
 
