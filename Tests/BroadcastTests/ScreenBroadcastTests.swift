@@ -85,12 +85,35 @@ import Testing
       try waitUntil("the pause is recorded") {
         try scene.controller.status.pauses == [.unavailable]
       }
+      let location = ["--root", scene.root.path, "--group", "\(scene.group.id)"]
+      let status = try output(of: "framebus", ["broadcast", "status"] + location)
+      let words = "paused, unavailable (the screen is off or locked, or the window is hidden)\n"
+      #expect(status.contains(words), "\(status)")
       // Its extension would see the screen as soon as it is on.
       #expect(try scene.controller.status.isCaptured)
       try screen.show("xset", ["s", "reset"]).finish()
       try scene.waitForTrace(["started 1", "video", "paused unavailable", "resumed", "video"])
       #expect(try scene.finish(session) == .finished)
       withExtendedLifetime(saver) {}
+    }
+  }
+
+  /// The clock is another screen's saver, which starts later.
+  @Test func saverStartsOnlyAfterBroadcast() throws {
+    try withWatchdog {
+      let clock = try VirtualScreen(width: 64, height: 48)
+      func saver(of screen: VirtualScreen) throws -> String {
+        try output(of: "/usr/bin/python3", [tool("screen_saver.py"), "state", screen.display])
+      }
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      for screen in [screen, clock] {
+        try output(of: "xset", ["-display", screen.display, "s", "1", "1"])
+      }
+      try waitUntil("the other screen's saver is on") { try saver(of: clock) == "on" }
+      #expect(try saver(of: screen) == "off")
+      #expect(try scene.finish(session) == .finished)
+      try waitUntil("the saver is on") { try saver(of: screen) == "on" }
     }
   }
 

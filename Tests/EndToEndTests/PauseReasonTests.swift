@@ -58,7 +58,9 @@ import Testing
       let fresh = try snapshot("fresh.png", "--json")
       #expect(fresh.status == .exited(0), "\(fresh.errors)")
       try window.perform("hide")
+      let hidden = ContinuousClock.now
       let refused = try snapshot("refused.png")
+      let seconds = hidden.duration(to: .now) / .seconds(1)
       #expect(refused.status == .exited(1))
       #expect(
         refused.errors.contains(" s old, and the stream is paused: \(Self.words)")
@@ -68,6 +70,9 @@ import Testing
       #expect(old.status == .exited(0), "\(old.errors)")
       #expect(old.errors.contains(" s old, and the stream is paused"), "\(old.errors)")
       #expect(exists("old.png"))
+      // At least the time that the first one took, rounded.
+      let age = try #require(old.errors.firstMatch(of: /([0-9.]+) s old/)?.1)
+      #expect(try #require(Double(age)) > seconds - 0.1, "\(old.errors)")
       try window.perform("show")
       #expect(try snapshot("fresh.png").status == .exited(0))
     }
