@@ -4,7 +4,8 @@
 usage: show_window.py CLASS COLOUR WxH+X+Y [marked]
 as in: show_window.py magenta ff00ff 60x40+20+30
 commands: move X Y | resize W H | redraw W H | hide | show | iconify | mark | unmark | name CLASS
-          | process 0 | machine HEX | property NAME HEX | owner ID | menu COLOUR X Y
+          | process 0 | machine HEX | property NAME HEX | owner ID | leader ID
+          | extents LEFT RIGHT TOP BOTTOM | adopt ID X Y | menu COLOUR X Y
           | dialog COLOUR X Y | tool COLOUR X Y | close | quit
 A menu is a window that no window manager touches, without a word about whose it is. A dialog is
 transient for the window, a tool window for all windows of its group. All three are closed by close.
@@ -93,6 +94,14 @@ def do(verb, *words):
         open_window(verb, words[0], int(words[1]), int(words[2]))
     elif verb == "owner":
         window.set_wm_transient_for(screen.create_resource_object("window", int(words[0], 16)))
+    elif verb == "leader":
+        window.change_property(LEADER, Xatom.WINDOW, 32, [int(words[0], 16)])
+    elif verb == "extents":
+        window.change_property(
+            screen.intern_atom("_NET_FRAME_EXTENTS"), Xatom.CARDINAL, 32, numbers)
+    elif verb == "adopt":
+        screen.create_resource_object("window", int(words[0], 16)).reparent(
+            window, int(words[1]), int(words[2]))
     elif verb == "close":
         while more:
             more.pop().destroy()

@@ -39,6 +39,52 @@ import Testing
     }
   }
 
+  /// As of a window manager that draws the frame in a window that does not contain the program's.
+  @Test func frameIsBlackWhereverTheWindowManagerSaysThatItIs() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "marked")
+      var subscriber = try world.subscriber()
+      _ = try subscriber.take { $0.count(of: 0) == 60 * 40 }
+      try window.perform("extents 5 6 20 7")
+      _ = try subscriber.take { frame in
+        frame.count(of: 0) == (5 + 60 + 6) * (20 + 40 + 7) && frame.pixel(15, 10) == 0
+          && frame.pixel(85, 76) == 0
+      }
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// As of a window manager that does not say how wide its frame is, whatever another client calls
+  /// that frame.
+  @Test func frameThatContainsTheWindowIsBlackWithoutExtents() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
+      let frame = try ShownWindow("frame", "90x70+200+100", color: "445566", on: world.screen)
+      let other = try ShownWindow("two", "30x20+100+180", isMarked: true, on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "marked")
+      var subscriber = try world.subscriber()
+      _ = try subscriber.take { $0.count(of: 0x445566) == 90 * 70 }
+      try frame.perform("adopt \(window.id) 10 20")
+      func isBlack(_ frame: TakenFrame) -> Bool {
+        frame.count(of: 0x445566) == 0 && frame.pixel(200, 100) == 0 && frame.pixel(289, 169) == 0
+      }
+      _ = try subscriber.take(where: isBlack)
+      let client = try HostileClientTests.Client(["hints"], on: world.screen)
+      try client.waitUntilReady()
+      // What was black once stays so for a second; this one's second begins later.
+      try other.perform("hide")
+      try world.paint("#223344")
+      _ = try subscriber.take { $0.pixel(110, 190) == 0x223344 && isBlack($0) }
+      try client.resume()
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test(arguments: [false, true])
   func menusAndDialogsOfAProtectedWindowAreBlack(isManaged: Bool) throws {
     try withWatchdog {
@@ -56,6 +102,27 @@ import Testing
         try watch.wait { $0.pixel(255, 180) == Self.background }
       }
       try watch.end()
+      _ = desktop
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// A program may show them over another connection than its window: the leader tells.
+  @Test(arguments: [false, true])
+  func toolOfAnotherConnectionIsBlackIfItsLeaderIsThatOfAProtectedWindow(isManaged: Bool) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
+      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
+      let other = try ShownWindow("two", "60x40+20+130", color: "445566", on: world.screen)
+      try window.perform("leader \(other.id)")
+      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
+      var subscriber = try world.subscriber()
+      try other.perform("tool 00ffff 230 150")
+      _ = try subscriber.take { frame in
+        #expect(frame.magentaCount == 0 && frame.count(of: 0x00FFFF) == 0)
+        return frame.pixel(255, 180) == 0 && frame.count(of: 0x445566) == 60 * 40
+      }
       _ = desktop
       try capture.end(with: SIGTERM)
     }
