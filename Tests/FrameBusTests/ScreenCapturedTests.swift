@@ -76,6 +76,27 @@ import Testing
     let subscriber = try subscriber()
     publisher.process.send(signal: SIGSTOP)
     #expect(try state.isCaptured)
+    // So many connections wait that it takes no more.
+    let script = """
+      import socket, sys
+      waiting = []
+      while True:
+        one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        one.setblocking(False)
+        try:
+          one.connect("\(world.group.streamsPath)/screen.sock")
+        except BlockingIOError:
+          break
+        waiting.append(one)
+      print("full", flush=True)
+      sys.stdin.read()
+      """
+    let pipe = try OneWayPipe()
+    let crowd = try RunningProgram(
+      "/usr/bin/python3", ["-c", script], input: .descriptor(pipe.readEnd.number))
+    try crowd.waitForOutput("full")
+    #expect(try state.isCaptured)
+    _ = try crowd.end(with: SIGKILL)
     publisher.process.send(signal: SIGCONT)
     _ = try subscriber.end(with: SIGKILL)
     try waitUntilUnseen()
