@@ -66,8 +66,7 @@ static void report_watches(struct surroundings around, bool hasFilter) {
 /// Without this step a role would have its host's rights, so a failure ends the start.
 static bool change_user(const struct request *request) {
   char *folder = getcwd(NULL, 0);
-  int error = leave_session();
-  if (error == 0) error = become_user(request);
+  int error = become_user(request);
   // Found again with the user's rights: inside it, it could read what a parent hides.
   if (error == 0 && (folder == NULL || chdir(folder) != 0) && chdir("/") != 0) error = errno;
   free(folder);
@@ -110,6 +109,13 @@ static bool confine(const struct request *request) {
 }
 
 static bool change_rights(const struct request *request) {
+  // First, because a private root has no /dev/tty.
+  int error = request->user != 0 ? leave_session() : 0;
+  if (error != 0) {
+    report_result("user", error, "");
+    report("start", false, "it cannot leave its host's session");
+    return false;
+  }
   if (request->sockets != SOCKETS_ANY) return confine(request);
   if (request->user == 0) return true;
   keep_variables(request);
