@@ -62,6 +62,9 @@
     private var isLeaving = false
     /// What `moved` covered meanwhile, in each parent.
     private var passed: [XWindow: PixelRect] = [:]
+    /// What other windows covered meanwhile, in each parent, if they may have moved with pixels
+    /// that a protected window left in them.
+    private var carried: [XWindow: PixelRect] = [:]
     private var hints: WindowHints
     /// No frame was due since events are asked for.
     private var isBeginning = true
@@ -141,13 +144,25 @@
         if besidePlacing.contains(window) { needsBeside = true }
         // The server counts the move of a captured window as drawing in it.
         if placing.contains(window) || target.liesIn(window) { distrustAnswers() }
-        guard placing.contains(window) else { return }
+        guard placing.contains(window) else { return noteCarrying(event) }
         needsBounds = true
         moved.insert(window)
         if let area = event.area, let parent = tree.parents[window], window != target.window {
           passed[parent] = passed[parent]?.spanning(area) ?? area
         }
       }
+    }
+
+    /// The server copies a window's pixels when it moves or is resized.
+    private mutating func noteCarrying(_ event: XEvent) {
+      let isAnyLeft = !trail.undrawn.isEmpty || !moved.isEmpty || needsFamily
+      guard isAnyLeft, let window = event.window, let area = event.area,
+        let parent = tree.parents[window], tree.windows(around: parent).contains(target.window)
+      else { return }
+      carried[parent] = carried[parent]?.spanning(area) ?? area
+      needsBounds = true
+      // The server counts the copy as drawing.
+      distrustAnswers()
     }
 
     private mutating func note(_ atom: xcb_atom_t, of window: XWindow) {
@@ -396,16 +411,20 @@
     ) throws(ScreenError) -> Bool {
       let isAll = moved.contains(tree.root) || moved.contains(target.window)
       let asked = isAll ? black : tree.windows(among: black, insideAny: moved)
-      guard asked.count + passed.count <= limit else { return false }
+      guard asked.count + passed.count + carried.count <= limit else { return false }
       needsBounds = false
       moved = []
       let former = places
       if isAll { places = [:] }
       for window in asked { places[window] = nil }
       places.merge(try target.places(of: asked, in: tree)) { $1 }
-      if former == places, passed.isEmpty { return true }
+      if former == places, passed.isEmpty, carried.isEmpty { return true }
       let isComposited = try connection.isOwned(selection: atoms.compositor)
       defer { isLeaving = false }
+      if !isComposited || target.isWindow {
+        for area in try target.areas(carried) { trail.addCopied(area, nowNs: nowNs) }
+      }
+      carried = [:]
       for (window, area) in former where places[window] != area {
         // One that is only not protected any more is shown there as others are.
         if !isLeaving, !black.contains(window) { continue }
