@@ -471,7 +471,7 @@ let package = Package(
       "CaptureX11Tests", in: .media,
       [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "FrontApplication", "Platform",
-        "BusCLI", "CaptureProgram", "NotifyCenter", "ScreenRecorder",
+        "BusCLI", "CaptureProgram", "NotifyCenter", "ScreenRecorder", "UploadProgram",
       ]),
     tests(
       "CaptureGStreamerTests", in: .media,

@@ -19,12 +19,16 @@ package final class VirtualScreen: Sendable {
     try self.init(server: "Xvfb", screen + (isOpenToAll ? ["-ac"] : []) + options)
   }
 
-  /// - Parameter server: such as `Xvfb`.
-  init(server program: String, _ options: [String]) throws {
+  /// - Parameters:
+  ///   - server: such as `Xvfb`.
+  ///   - environment: of the server.
+  init(
+    server program: String, _ options: [String], environment: [String: String?] = [:]
+  ) throws {
     let pipe = try OneWayPipe()
     server = try RunningProgram(
       program, ["-displayfd", "3", "-nolisten", "tcp", "-noreset"] + options,
-      inherited: [pipe.writeEnd.number])
+      environment: environment, inherited: [pipe.writeEnd.number])
     let answer = try ProgramOutput(reading: pipe.takeReadEnd())
     guard answer.wait(until: .after(.seconds(60)), for: { $0.hasSuffix("\n") }) else {
       throw HarnessError("\(program) did not start\n\(server.transcript)")

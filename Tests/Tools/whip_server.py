@@ -27,6 +27,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   fir=N           the same by FIR (RFC 5104)
   times=yes       also writes media times: of each picture, beside the time that the test pattern
                   drew (`time 1.2 1.2`), and of flashes and beeps by the sender's clock (`flash 9.0`)
+  points=X.Y,…    also writes each picture's time and its colours there (`points 1.2 ff00ff 404040`)
 
 Of the pictures it also says which are key frames (`key 17`), the longest time for which none came
 (`freeze 0.21`, whenever it grows), and each packet that was sent once more (`rtx`).
@@ -107,6 +108,16 @@ async def watch(receiver, frame, number, count):
         await receiver.transport.stop()
 
 
+def colours(frame):
+    """Of the points that were asked for."""
+    plane = frame.to_rgb().planes[0]
+    pixels = bytes(plane)
+    for point in settings["points"].split(","):
+        x, y = map(int, point.split("."))
+        start = y * plane.line_size + x * 3
+        yield pixels[start:start + 3].hex()
+
+
 async def consume(receiver, track):
     count = 0
     pitch = Pitch()
@@ -129,6 +140,8 @@ async def consume(receiver, track):
             value = whole_mark(frame)
             number = None if value is None else value >> 32
             say("frame", number, f"{frame.width}x{frame.height}")
+            if "points" in settings:
+                say("points", f"{float(frame.pts * frame.time_base):.4f}", *colours(frame))
             await watch(receiver, frame, number, count)
             now = time.monotonic()
             if count > 1 and now - newest > longest:
