@@ -101,6 +101,74 @@ import Testing
     }
   }
 
+  /// What the manifest prefers is recorded and shown, and so is not dropped when it is registered
+  /// again without.
+  @Test func preferencesOfTheManifestArePartOfTheSession() throws {
+    try withWatchdog {
+      let manifest = "[capture]\norientation = 6\ncursor = false"
+      try scene.register([], manifest: manifest)
+      let first = try host("--fps", "10")
+      let options = try scene.controller.status.options
+      // A test pattern has no cursor.
+      #expect(options["orientation"] == "6" && options["cursor"] == nil, "\(options)")
+      for options in [["--orientation", "6"], ["--orientation", "6", "--fps", "10"]] {
+        let second = try RunningProgram("framebus", start + options)
+        try second.waitForErrors("following it")
+        #expect(try second.end(with: Signal.interrupt).status == .exited(130))
+      }
+      #expect(try refusal("--orientation", "1").contains("orientation is 6, not 1"))
+      try scene.register([])
+      _ = try first.end(with: Signal.kill)
+      let second = try RunningProgram("framebus", start)
+      try second.waitForErrors("taking over")
+      let words = try restartedCapture(second)
+      #expect(words.contains("--orientation=6") && words.contains("--fps=10"), "\(words)")
+      #expect(try second.end(with: Signal.interrupt).status == .exited(130))
+    }
+  }
+
+  /// Kills the capture.
+  /// - Returns: the command line of the next.
+  private func restartedCapture(_ host: RunningProgram) throws -> [String] {
+    let pid = try scene.controller.status.pids[.capture]
+    try scene.kill(.capture)
+    try waitUntil("the capture is restarted: \(host.transcript)") {
+      let next = try scene.controller.status.pids[.capture]
+      return next != nil && next != pid
+    }
+    let capture = try #require(try scene.controller.status.pids[.capture])
+    return try Data(contentsOf: URL(filePath: "/proc/\(capture)/cmdline"))
+      .split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// An option with the value that a capture has without it asks for nothing else.
+  @Test func optionsThatChangeNothingAreNoDifference() throws {
+    let scene = try BroadcastScene(source: "screen:99", manifest: "[capture]\nprotect = [\"a\"]")
+    let manifest = try ExtensionRegistry(scene.group).manifest(of: BroadcastScene.extensionID)
+    var running = SessionOptions(
+      scene.request, capturing: scene.request.captureSettings(for: manifest))
+    var request = scene.request
+    for (option, text) in [
+      (CaptureSettings.Option.fps, "30"), (.cursor, "true"), (.isolate, "false"),
+      (.backend, "auto"), (.force, "false"), (.orientation, "1"), (.silence, "800"),
+      (.whileSaver, "inhibit"),
+    ] { try request.capture.set(option, text) }
+    request.capture.protection = .on([try WindowRule("a")])
+    #expect(running.differences(to: request).isEmpty, "\(running.differences(to: request))")
+    #expect(running.shown["protect"] == "marked windows, a")
+    // The next manifest names no window: the session's stays black.
+    var record = BroadcastRecord(
+      session: SessionID(), extensionID: "", source: request.source, stream: "screen")
+    record.options = running
+    try scene.register([])
+    let next = try ExtensionRegistry(scene.group).manifest(of: BroadcastScene.extensionID)
+    let adopted = scene.request.adopting(record).captureSettings(for: next)
+    #expect(adopted.protection == .on([try WindowRule("a")]))
+    running.capture.drawsCursor = false
+    #expect(
+      running.differences(to: request).map(\.description) == ["cursor is false, not true"])
+  }
+
   /// A request of an application sets each kind of sound, or none.
   @Test func requestKnowsWhichSoundSourcesWereSet() throws {
     var running = SessionOptions()
@@ -134,21 +202,13 @@ import Testing
 
   @Test func nextHostRestartsCaptureWithOptionsOfSession() throws {
     try withWatchdog {
-      let first = try host("--fps", "10", "--silence", "5")
+      let first = try host("--fps", "10", "--orientation", "6")
       _ = try first.end(with: Signal.kill)
       #expect(try refusal("--fps", "20").contains("fps is 10, not 20"))
       let second = try RunningProgram("framebus", start + ["--protect", "marked"])
       try second.waitForErrors("taking over")
-      let pid = try scene.controller.status.pids[.capture]
-      try scene.kill(.capture)
-      try waitUntil("the capture is restarted: \(second.transcript)") {
-        let next = try scene.controller.status.pids[.capture]
-        return next != nil && next != pid
-      }
-      let capture = try #require(try scene.controller.status.pids[.capture])
-      let words = try Data(contentsOf: URL(filePath: "/proc/\(capture)/cmdline"))
-        .split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-      #expect(words.contains("--fps=10") && words.contains("--silence=5"), "\(words)")
+      let words = try restartedCapture(second)
+      #expect(words.contains("--fps=10") && words.contains("--orientation=6"), "\(words)")
       #expect(try second.end(with: Signal.interrupt).status == .exited(130))
     }
   }

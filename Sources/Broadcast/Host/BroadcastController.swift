@@ -86,7 +86,7 @@ public final class BroadcastController: Sendable {
     var record = BroadcastRecord(
       session: SessionID(), extensionID: manifest.id, source: "", stream: stream)
     record.sound = request.capturedSound(for: manifest)
-    record.options = SessionOptions(request)
+    record.options = SessionOptions(request, capturing: request.captureSettings(for: manifest))
     try record.setSources(of: request)
     try begin(record, presence, request, manifest, consent)
     return .began(record.session)

@@ -180,10 +180,15 @@ extension BroadcastRequest {
     return request
   }
 
-  /// How the source is captured for an extension. Nothing but this request turns protection off.
+  /// How the source, and the sound beside it, is captured for an extension. Nothing but this request
+  /// turns protection off.
   func captureSettings(for manifest: ExtensionManifest) -> CaptureSettings {
-    var settings = capture.completed(by: manifest.preferences(for: source))
-    if let needs = (try? SourceSpecification(source))?.kind.needs, needs != .display {
+    let kind = (try? SourceSpecification(source))?.kind
+    var preferences = manifest.preferences(for: source)
+    if let kind { preferences = preferences.limited(to: kind.options.union([.silence])) }
+    var settings = capture.completed(by: preferences)
+    settings.frameRate = settings.frameRate ?? kind?.usualFrameRate
+    if let kind, kind.needs != .display {
       settings.protection = nil
     } else {
       settings.protection.add([])

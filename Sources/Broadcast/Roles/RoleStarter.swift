@@ -65,7 +65,11 @@ final class RoleStarter: Sendable {
   // MARK: The roles
 
   func startCapture() throws(BroadcastError) -> RoleProcess {
-    var options = request.captureSettings(for: manifest).arguments
+    var settings = request.captureSettings(for: manifest)
+    if let kind = (try? SourceSpecification(request.source))?.kind {
+      settings = settings.limited(to: kind.options)
+    }
+    var options = settings.arguments
     if request.hasSoundInSource {
       options.append("--sound=\(sources.streams[.audioApp]?.text ?? "none")")
     }

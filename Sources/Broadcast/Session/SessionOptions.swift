@@ -30,8 +30,10 @@ struct SessionOptions: Hashable, Sendable {
 
   init() {}
 
-  init(_ request: BroadcastRequest) {
-    capture = request.capture
+  /// - Parameter settings: how the source is captured, with what the extension's manifest adds; nil
+  ///   for what the request itself says.
+  init(_ request: BroadcastRequest, capturing settings: CaptureSettings? = nil) {
+    capture = settings ?? request.capture
     soundSources = request.soundSources.mapValues(SourceKind.shown)
     isConfined = request.isConfined
     requiresConfinement = request.requiresConfinement
@@ -82,7 +84,7 @@ struct SessionOptions: Hashable, Sendable {
       if name == "protect", includesProtection(of: request) { continue }
       if let (type, _) = Self.sourceNames.first(where: { $0.value == name }) {
         if try captures(type, from: request.soundSources[type]) { continue }
-      } else if text == running[name] {
+      } else if text == running[name] ?? CaptureSettings.Option(rawValue: name)?.usualText {
         continue
       }
       differences.append(

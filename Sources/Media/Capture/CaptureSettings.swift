@@ -33,6 +33,18 @@ public struct CaptureSettings: Hashable, Sendable {
     case fps, size, orientation, cursor, isolate, backend, force, silence
     case whileSaver = "while-saver"
 
+    /// The value without the option, as text; nil if it depends on the source, or on a broadcast.
+    package var usualText: String? {
+      switch self {
+      case .fps, .size, .whileSaver: nil
+      case .orientation: "\(Orientation.up.rawValue)"
+      case .cursor: "true"
+      case .isolate, .force: "false"
+      case .backend: Backend.auto.rawValue
+      case .silence: "\(SilenceGate.usualLimit)"
+      }
+    }
+
     var isFlag: Bool { self == .cursor || self == .isolate || self == .force }
   }
 
@@ -69,6 +81,19 @@ public struct CaptureSettings: Hashable, Sendable {
       whileSaver = try option.value(
         SaverPolicy(rawValue: text), text, "pause, capture or inhibit")
     }
+  }
+
+  /// The same without the options that are not listed.
+  package func limited(to options: Set<Option>) -> CaptureSettings {
+    var limited = CaptureSettings()
+    limited.protection = protection
+    for option in options {
+      guard let text = text(of: option) else { continue }
+      do throws(CaptureOptionError) { try limited.set(option, text) } catch {
+        preconditionFailure("\(option) was set to \(text): \(error)")
+      }
+    }
+    return limited
   }
 
   /// The gate that limits how long silence is published.

@@ -18,6 +18,10 @@ public struct SourceKind: Sendable {
   public let needs: Needs
   /// The stream that is published if the user names none.
   let usualStream: String
+  /// The options that its capture has, besides those of protection.
+  public let options: Set<CaptureSettings.Option>
+  /// The rate of its pictures without `--fps`; nil for a source that has its own.
+  package let usualFrameRate: FrameRate?
   /// Whether it has sound beside its pictures.
   public let hasSound: Bool
   /// GStreamer's plugins, `libgstNAME.so`, by name, with the Debian package of each.
@@ -44,7 +48,9 @@ public struct SourceKind: Sendable {
 
   private init(
     _ form: String, _ help: String, by program: String? = plainProgram, needs: Needs,
-    stream: String = "screen", hasSound: Bool = false, plugins: [String: String] = [:],
+    options: Set<CaptureSettings.Option>,
+    stream: String = "screen", rate: FrameRate? = nil, hasSound: Bool = false,
+    plugins: [String: String] = [:],
     parse: @escaping Parse
   ) {
     name = String(form.prefix { $0.isLetter || $0.isNumber })
@@ -53,6 +59,8 @@ public struct SourceKind: Sendable {
     self.program = program
     self.needs = needs
     usualStream = stream
+    self.options = options
+    usualFrameRate = rate
     self.hasSound = hasSound
     self.plugins = plugins
     self.parse = parse
@@ -62,8 +70,13 @@ public struct SourceKind: Sendable {
 }
 
 extension SourceKind {
+  private static let drawnRate = FrameRate(30)
+  private static let drawn: Set<CaptureSettings.Option> = [
+    .fps, .size, .orientation, .cursor, .isolate, .backend, .force, .whileSaver,
+  ]
+
   static let screen = SourceKind(
-    "screen[:DISPLAY]", "X11 screen", needs: .display
+    "screen[:DISPLAY]", "X11 screen", needs: .display, options: drawn, rate: drawnRate
   ) { argument throws(SourceSpecificationError) in
     if argument == "" { throw .missingArgument("screen:", "a display such as screen:0") }
     // `screen:1` and `screen::1` both mean display `:1`; `screen:host:0` means `host:0`.
@@ -71,11 +84,13 @@ extension SourceKind {
   }
 
   static let window = SourceKind(
-    "window:ID|TITLE|PROGRAM|pick", "One X11 window", needs: .display
+    "window:ID|TITLE|PROGRAM|pick", "One X11 window", needs: .display, options: drawn,
+    rate: drawnRate
   ) { argument throws(SourceSpecificationError) in .window(try WindowSelector(argument ?? "")) }
 
   static let test = SourceKind(
-    "test[:PATTERN]", "Test pattern: bars, gradient, noise or flash", needs: .nothing
+    "test[:PATTERN]", "Test pattern: bars, gradient, noise or flash", needs: .nothing,
+    options: [.fps, .size, .orientation], rate: drawnRate
   ) { argument throws(SourceSpecificationError) in
     guard let style = TestPatternStyle(rawValue: argument ?? TestPatternStyle.bars.rawValue)
     else { throw .unknownPattern(argument ?? "") }
@@ -83,7 +98,8 @@ extension SourceKind {
   }
 
   static let file = SourceKind(
-    "file:PATH", "Video file with its sound", by: mediaProgram, needs: .file, hasSound: true,
+    "file:PATH", "Video file with its sound", by: mediaProgram, needs: .file, options: [.fps],
+    hasSound: true,
     plugins: ["libav": "gstreamer1.0-libav", "playback": "gstreamer1.0-plugins-base"]
   ) { argument throws(SourceSpecificationError) in
     guard let argument, !argument.isEmpty else {
@@ -93,7 +109,7 @@ extension SourceKind {
   }
 
   static let y4m = SourceKind(
-    "y4m:PATH", "Uncompressed video; y4m:- reads standard input", needs: .file
+    "y4m:PATH", "Uncompressed video; y4m:- reads standard input", needs: .file, options: [.fps]
   ) { argument throws(SourceSpecificationError) in
     guard let argument, !argument.isEmpty else {
       throw .missingArgument("y4m", "a path, or y4m:- for standard input")
@@ -102,7 +118,8 @@ extension SourceKind {
   }
 
   static let gst = SourceKind(
-    "gst:PIPELINE", "GStreamer pipeline without its sink", by: mediaProgram, needs: .anything
+    "gst:PIPELINE", "GStreamer pipeline without its sink", by: mediaProgram, needs: .anything,
+    options: [.fps]
   ) { argument throws(SourceSpecificationError) in
     guard let argument, argument.contains(where: { !$0.isWhitespace }) else {
       throw .missingArgument("gst", "a pipeline such as 'gst:videotestsrc'")
@@ -112,7 +129,7 @@ extension SourceKind {
 
   static let pulse = SourceKind(
     "pulse[:monitor|mic|DEVICE]", "Sound output, microphone or another sound device",
-    by: mediaProgram, needs: .soundServer,
+    by: mediaProgram, needs: .soundServer, options: [.silence],
     plugins: ["pulseaudio": "gstreamer1.0-pulseaudio"]
   ) { argument throws(SourceSpecificationError) in
     if argument == "" {
@@ -122,17 +139,18 @@ extension SourceKind {
   }
 
   static let tone = SourceKind(
-    "tone[:HZ]", "Test tone", needs: .nothing, stream: SoundDevice.monitor.usualStream
+    "tone[:HZ]", "Test tone", needs: .nothing, options: [.silence],
+    stream: SoundDevice.monitor.usualStream
   ) { argument throws(SourceSpecificationError) in .tone(try parseTone(argument, .steady)) }
 
   static let beep = SourceKind(
-    "beep[:HZ]", "Test tone at each full second", needs: .nothing,
+    "beep[:HZ]", "Test tone at each full second", needs: .nothing, options: [.silence],
     stream: SoundDevice.monitor.usualStream
   ) { argument throws(SourceSpecificationError) in .tone(try parseTone(argument, .everySecond)) }
 
   static let stream = SourceKind(
     "stream:NAME", "Frames that an application of the group publishes", by: nil,
-    needs: .publisher, hasSound: true
+    needs: .publisher, options: [], hasSound: true
   ) { argument throws(SourceSpecificationError) in
     guard let argument, !argument.isEmpty else {
       throw .missingArgument("stream", "the name of a stream, such as stream:game")

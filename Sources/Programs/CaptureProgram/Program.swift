@@ -35,7 +35,7 @@ struct CaptureSource: ParsableCommand {
     let window = try chosenWindow(specification)
     let role = try CaptureRole(capture, global)
     let settings = try capture.settings()
-    let rate = settings.frameRate ?? FrameRate(30)
+    let rate = settings.frameRate ?? specification.kind.usualFrameRate ?? FrameRate(30)
     switch specification {
     case .test(let style):
       let size = settings.region ?? PixelRect(x: 0, y: 0, width: 1280, height: 720)
