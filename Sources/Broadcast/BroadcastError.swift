@@ -23,6 +23,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Options, by their names on a command line, that have no effect on a stream that an application
   /// publishes.
   case optionsOfCapture(StreamName, [String])
+  /// An option that the source cannot have.
+  case option(CaptureOptionError)
   /// What the host passes to the extension is outside its limits.
   case badSetup(String)
   /// What the session's host passed to the extension cannot be read, so that the next host cannot
@@ -92,6 +94,7 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(options.map { "--\($0)" }.joined(separator: ", ")): nothing is captured, because an"
         + " application publishes the stream “\(stream)”; leave this out, and set it in the"
         + " application"
+    case .option(let error): "--\(error)"
     case .badSetup(let why): "setup information: \(why)"
     case .setupLost(let session, let why):
       "the setup information of broadcast \(session) cannot be read: \(why); stop it with"

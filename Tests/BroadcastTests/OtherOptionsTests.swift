@@ -44,20 +44,19 @@ import Testing
 
   @Test func otherOptionsAreRefusedWithBothValues() throws {
     try withWatchdog {
-      let host = try host("--fps", "10", "--protect", "secret", "--restarts", "7")
+      let host = try host("--fps", "10", "--restarts", "7")
       let error = try refusal(
-        "--fps", "20", "--protect", "secret", "--protect", "more", "--mic", "on", "--no-confine",
-        "--stream", "other", "--orientation", "6", "--restarts", "7")
+        "--fps", "20", "--mic", "on", "--no-confine", "--stream", "other", "--orientation", "6",
+        "--restarts", "7")
       for text in [
-        "fps is 10, not 20", "protect is marked windows, secret, not marked windows, secret, more",
-        "mic is off, not on", "confine is on, not off", "stream is screen, not other",
+        "fps is 10, not 20", "mic is off, not on", "confine is on, not off",
+        "stream is screen, not other",
         "orientation is not set, not 6", "framebus broadcast stop", "--apply",
       ] { #expect(error.contains(text), "\(error)") }
       #expect(!error.contains("restarts"))
       #expect(try !scene.controller.sound.mic)
-      #expect(try refusal("--no-protect").contains("secret, not no window"))
       // The same options, fewer and none.
-      for options in [["--fps", "10", "--protect", "secret"], ["--protect", "marked"], []] {
+      for options in [["--fps", "10"], []] {
         let second = try RunningProgram("framebus", start + options)
         try second.waitForErrors("following it")
         #expect(try second.end(with: Signal.interrupt).status == .exited(130))
@@ -153,8 +152,20 @@ import Testing
       (.backend, "auto"), (.force, "false"), (.orientation, "1"), (.silence, "800"),
       (.whileSaver, "inhibit"),
     ] { try request.capture.set(option, text) }
-    request.capture.protection = .on([try WindowRule("a")])
-    #expect(running.differences(to: request).isEmpty, "\(running.differences(to: request))")
+    for rules in [[], [try WindowRule("a")], [.marked]] {
+      request.capture.protection = .on(rules)
+      #expect(running.differences(to: request).isEmpty, "\(running.differences(to: request))")
+    }
+    for (protection, text) in [
+      (WindowProtection.off, "no window"),
+      (.on([try WindowRule("a"), try WindowRule("b")]), "marked windows, a, b"),
+    ] {
+      request.capture.protection = protection
+      #expect(
+        running.differences(to: request).map(\.description)
+          == ["protect is marked windows, a, not \(text)"])
+    }
+    request.capture.protection = nil
     #expect(running.shown["protect"] == "marked windows, a")
     // The next manifest names no window: the session's stays black.
     var record = BroadcastRecord(
@@ -205,7 +216,7 @@ import Testing
       let first = try host("--fps", "10", "--orientation", "6")
       _ = try first.end(with: Signal.kill)
       #expect(try refusal("--fps", "20").contains("fps is 10, not 20"))
-      let second = try RunningProgram("framebus", start + ["--protect", "marked"])
+      let second = try RunningProgram("framebus", start)
       try second.waitForErrors("taking over")
       let words = try restartedCapture(second)
       #expect(words.contains("--fps=10") && words.contains("--orientation=6"), "\(words)")

@@ -124,6 +124,32 @@
       }
     }
 
+    /// A pipeline may show windows, and nothing says where.
+    @Test func sourceThatCannotBeProtectedSaysSo() throws {
+      try withWatchdog {
+        let source = "gst:videotestsrc is-live=true ! video/x-raw,width=64,height=48"
+        for verb in [["broadcast", "start", "up", "--yes", "--source"], ["capture"]] {
+          for source in [source, "test", "y4m:-", "tone"] {
+            let result = try run("framebus", location + verb + [source, "--protect", "option"])
+            #expect(result.status == .exited(2), "\(result.errors)")
+            let kind = source.prefix { $0.isLetter || $0.isNumber }
+            let reason = "--protect is impossible for \(kind): only screen and window sources"
+            #expect(result.errors.contains(reason), "\(result.errors)")
+          }
+        }
+        let host = try RunningProgram(
+          "framebus", location + ["broadcast", "start", "up", "--yes", "--source", source])
+        try host.waitForErrors("live")
+        let status = try output(of: "framebus", location + ["broadcast", "status"])
+        #expect(status.contains("protect impossible for gst:"), "\(status)")
+        #expect(!status.contains("marked windows"), "\(status)")
+        #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+        let log = try output(of: "framebus", location + ["log", "--verbose"])
+        #expect(log.contains("impossible for gst:, so setting, manifest can be seen"), "\(log)")
+        #expect(log.contains("windows of setting, manifest are shown if it shows them"), "\(log)")
+      }
+    }
+
     @Test func malformedSettingIsRefusedBeforeTheFirstFrame() throws {
       try framebus("defaults", "write", "\(scene.group.id)", "protectedWindows", "secret")
       for verb in [["broadcast", "start", "up"], ["capture"]] {

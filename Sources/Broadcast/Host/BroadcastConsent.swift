@@ -77,7 +77,7 @@ extension BroadcastConsent {
       "extension": "\(manifest.id) (\(manifest.executable))",
       "uploads to": destination?.shown,
       "sound": sounds.isEmpty ? "none" : soundText.joined(separator: ", "),
-      "protected": settings.protection?.text,
+      "protected": request.protectionText(for: manifest),
       "sandbox": request.isConfined ? "on" : "off",
       "adopts": found?.text,
     ]

@@ -288,6 +288,13 @@ public final class BroadcastController: Sendable {
         .warning, "protection is off: windows that ask not to be seen are shown",
         label: Self.label)
     }
+    let unprotected = request.unprotected(for: starter.manifest)
+    if !unprotected.isEmpty {
+      log.append(
+        .warning,
+        "protection is impossible for this source: windows of "
+          + "\(unprotected.joined(separator: ", ")) are shown if it shows them", label: Self.label)
+    }
     let run = try HostRun(
       record, board, presence, log, starter, request.restarts, adopting: found,
       finishTimeout: request.finishTimeout, onEvent: onEvent)

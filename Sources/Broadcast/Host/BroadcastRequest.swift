@@ -138,8 +138,7 @@ extension BroadcastRequest {
     if case .stream(let name)? = try? SourceSpecification(source) { name } else { nil }
   }
 
-  /// Throws if the extension could not receive what is passed on, or the source is a stream, and an
-  /// option is set that only a capture can follow.
+  /// Throws if the extension could not receive what is passed on, or the source cannot have an option.
   package func checkOptions() throws(BroadcastError) {
     try setup.check()
     // The record shows less of some sources.
@@ -147,7 +146,11 @@ extension BroadcastRequest {
       throw .textTooLong(maximumBytes: Self.maximumSourceBytes)
     }
     if let server, WebAddress(server: server) == nil { throw .server(.malformed(server)) }
-    guard let published = publishedStream else { return }
+    guard let published = publishedStream else {
+      guard let kind = (try? SourceSpecification(source))?.kind else { return }
+      do throws(CaptureOptionError) { try kind.check(capture) } catch { throw .option(error) }
+      return
+    }
     // The microphone is captured beside the stream, and its silence has a limit.
     var options = CaptureSettings.Option.allCases
       .filter { $0 != .silence && capture.text(of: $0) != nil }.map(\.rawValue)
@@ -196,6 +199,26 @@ extension BroadcastRequest {
       settings.whileSaver = settings.whileSaver ?? .inhibit
     }
     return settings
+  }
+
+  /// The protection of the windows, as text for people. A source without any names those that the
+  /// manifest or the group's setting would hide.
+  func protectionText(for manifest: ExtensionManifest) -> String {
+    let settings = captureSettings(for: manifest)
+    guard let kind = (try? SourceSpecification(source))?.kind, let why = kind.protectionObstacle
+    else { return (settings.protection ?? .on([])).text }
+    let named = unprotected(for: manifest)
+    return named.isEmpty ? why : "\(why), so \(named.joined(separator: ", ")) can be seen"
+  }
+
+  /// The windows that the manifest or the group's setting names, if the source may show them, and
+  /// nothing can hide them.
+  func unprotected(for manifest: ExtensionManifest) -> [String] {
+    let needs = (try? SourceSpecification(source))?.kind.needs
+    guard needs == .anything || needs == .publisher,
+      case .on(let rules)? = capture.completed(by: manifest.capture).protection
+    else { return [] }
+    return rules.filter { $0 != .marked }.map(\.text)
   }
 
   /// Whether the sound comes with the pictures, from their capture or their application.

@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import CredentialStore
 import FrameBus
 import Platform
@@ -65,10 +66,10 @@ struct BroadcastRecord: Hashable, Sendable {
   /// The options as text for people, by their names on a command line.
   var optionTexts: [String: String] {
     var texts = options.shown
-    // Nothing is captured that could be hidden.
-    if BroadcastRequest.publishedStream(of: source) != nil {
-      for name in ["protect", "app-source"] { texts[name] = nil }
-    }
+    guard let kind = (try? SourceSpecification(source))?.kind else { return texts }
+    if let why = kind.protectionObstacle { texts["protect"] = why }
+    // The application publishes it.
+    if kind.needs == .publisher { texts["app-source"] = nil }
     return texts
   }
 

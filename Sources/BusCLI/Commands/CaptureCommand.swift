@@ -11,6 +11,7 @@ struct CaptureCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
+    try capture.checkSource()
     try executeProgram(named: capture.programName(), arguments)
   }
 }

@@ -10,6 +10,8 @@ public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertib
   case tooManyWindows(Int)
   /// Both of two options that exclude each other.
   case isolatedSocket
+  /// A kind of source of which no window can be made black.
+  case noProtection(String)
 
   public var description: String {
     switch self {
@@ -25,6 +27,9 @@ public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertib
       "protect: \(count) windows are more than \(WindowRule.maximumCount); name programs instead"
     case .isolatedSocket:
       "isolate: the socket backend shares no memory anyway; remove one of the two options"
+    case .noProtection(let kind):
+      "protect is impossible for \(kind): only screen and window sources know where windows are; "
+        + "leave it out, and keep what must not be seen away from the source"
     }
   }
 }

@@ -67,6 +67,17 @@ public struct SourceKind: Sendable {
   }
 
   public var usesGStreamer: Bool { program == Self.mediaProgram }
+
+  /// Why no window can be black, as text for people; nil if windows can. Only an X server says
+  /// where they are.
+  package var protectionObstacle: String? {
+    needs == .display ? nil : "impossible for \(name):"
+  }
+
+  /// Throws if a capture of this kind could not follow the settings.
+  public func check(_ settings: CaptureSettings) throws(CaptureOptionError) {
+    if case .on? = settings.protection, protectionObstacle != nil { throw .noProtection(name) }
+  }
 }
 
 extension SourceKind {

@@ -106,6 +106,12 @@ public struct CaptureOptions: ParsableArguments {
     do { return try capture.settings() } catch { throw UsageError("\(error)") }
   }
 
+  /// Throws if the source cannot have these options.
+  public func checkSource() throws(UsageError) {
+    let (kind, settings) = (try specification().kind, try settings())
+    do { try kind.check(settings) } catch { throw UsageError("--\(error)") }
+  }
+
   /// The options without secrets, for a log.
   var logged: [String] { [LoggedText.address(source)] + optionArguments }
 }

@@ -92,7 +92,7 @@ public struct CaptureSettingOptions: ParsableArguments {
       // Errors that begin with an option's name lack its hyphens.
       let isNamed =
         switch error {
-        case .badValue, .badWindow, .tooManyWindows, .isolatedSocket: true
+        case .badValue, .badWindow, .tooManyWindows, .isolatedSocket, .noProtection: true
         case .badRate, .badSize: false
         }
       throw ValidationError(isNamed ? "--\(error)" : "\(error)")
