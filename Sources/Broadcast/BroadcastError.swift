@@ -13,6 +13,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The group has no extension to pick.
   case noExtension
   case brokenManifest(path: String, line: Int, reason: String)
+  /// A preference in a manifest that no broadcast to its extension can follow.
+  case unusedPreference(String, why: String)
   case notOwner(String)
   /// Another broadcast is active.
   case alreadyBroadcasting(SessionID, extensionID: String, source: String)
@@ -79,6 +81,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         + " or --builtin, or name a WHIP server in the setting whipURL"
     case .brokenManifest(let path, let line, let reason):
       "\(path), line \(line): \(reason); correct the line"
+    case .unusedPreference(let key, let why):
+      "\(key) in [capture] has no effect: \(why); leave it out, or correct samples"
     case .notOwner(let what): "only the group's owner can \(what); ask the owner"
     case .alreadyBroadcasting(let session, let extensionID, let source):
       "broadcast \(session) of \(SourceKind.shown(source).plain) to \(extensionID.plain) is active;"

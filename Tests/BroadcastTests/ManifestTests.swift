@@ -83,6 +83,15 @@ import Testing
     }
   }
 
+  @Test func preferenceThatCannotActIsRefusedAtRegistration() throws {
+    let scene = try BroadcastScene()
+    let preference = "[capture]\nsilence = 5"
+    #expect(
+      throws: BroadcastError.unusedPreference("silence", why: "the extension requests no sound")
+    ) { try scene.register([], manifest: preference) }
+    try scene.register([], samples: [.video, .audioApp], manifest: preference)
+  }
+
   /// A malformed value of each key that the page lists.
   private static let malformed = [
     "version": "version = 2", "id": #"id = "../x""#, "executable": #"executable = "bin/uploader""#,

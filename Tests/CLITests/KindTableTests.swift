@@ -51,6 +51,42 @@ import Upload
     #expect(page.contains(table.joined(separator: "\n") + "\n\n"), "write:\n\(table)")
   }
 
+  @Test func broadcastPageSaysWhichSourcesHaveAnOption() throws {
+    let rows = try page("docs/design/broadcast.md").split(separator: "\n")
+    for option in CaptureSettings.Option.allCases {
+      let row = rows.first { $0.hasPrefix("| `--\(option.rawValue)") } ?? ""
+      let kinds = SourceKind.all.filter { $0.options.contains(option) }.map { "`\($0.name)`" }
+      #expect(row.hasSuffix("| \(kinds.joined(separator: ", ")) |"), "\(option): \(row)")
+    }
+  }
+
+  /// An option without an effect is refused before anything is captured.
+  @Test(arguments: [
+    (["tone", "--orientation", "6"], "--orientation: no effect on the source tone", "--silence"),
+    (["test", "--while-saver", "inhibit"], "--while-saver: no effect on the source test", "--fps"),
+    (
+      ["y4m:-", "--no-cursor", "--size", "8x8", "--no-protect"],
+      "--size, --cursor, --no-protect: no effect on the source y4m", "it has --fps"
+    ),
+    (["screen:99", "--silence", "3"], "--silence: no effect on the source screen", "--cursor"),
+    (["gst:fakesrc", "--backend", "shm"], "--backend: no effect on the source gst", "--fps"),
+    (["test", "--sound", "a"], "--sound: the source test has no sound of its own", ""),
+    (["test", "--kind", "mic"], "--kind: the source test has no sound", ""),
+  ])
+  func captureRefusesAnOptionThatItsSourceDoesNotHave(
+    words: [String], message: String, known: String
+  ) throws {
+    let result = try run("framebus", ["capture"] + words)
+    #expect(result.status == .exited(2), "\(result.errors)")
+    #expect(result.errors.contains(message) && result.errors.contains(known), "\(result.errors)")
+    let isOfBroadcast = words.contains { ["--silence", "--sound", "--kind"].contains($0) }
+    if isOfBroadcast || words[0] == "y4m:-" { return }
+    let broadcast = try run(
+      "framebus", ["broadcast", "start", "x", "--source"] + words)
+    #expect(broadcast.status == .exited(2), "\(broadcast.errors)")
+    #expect(broadcast.errors.contains(message), "\(broadcast.errors)")
+  }
+
   @Test func readmeNamesEachKind() throws {
     let lines = try page("README.md").split(separator: "\n")
     func names(in row: String) -> Set<String> {

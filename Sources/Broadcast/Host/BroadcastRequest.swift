@@ -148,7 +148,9 @@ extension BroadcastRequest {
     if let server, WebAddress(server: server) == nil { throw .server(.malformed(server)) }
     guard let published = publishedStream else {
       guard let kind = (try? SourceSpecification(source))?.kind else { return }
-      do throws(CaptureOptionError) { try kind.check(capture) } catch { throw .option(error) }
+      do throws(CaptureOptionError) { try kind.check(capture, besides: [.silence]) } catch {
+        throw .option(error)
+      }
       return
     }
     // The microphone is captured beside the stream, and its silence has a limit.

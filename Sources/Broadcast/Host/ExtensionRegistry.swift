@@ -103,9 +103,12 @@ public struct ExtensionRegistry: Sendable {
 
   /// Registers or updates an extension.
   /// - Throws: ``BroadcastError/missingProgram(_:)`` or ``BroadcastError/notExecutable(path:)`` if
-  ///   its program could not be started.
+  ///   its program could not be started; ``BroadcastError/unusedPreference(_:why:)``.
   public func register(_ manifest: ExtensionManifest) throws(BroadcastError) {
     try group.requireOwner("register extensions")
+    if manifest.capture.silenceLimit != nil, manifest.samples == [.video] {
+      throw .unusedPreference("silence", why: "the extension requests no sound")
+    }
     let program = manifest.executable
     if program.hasPrefix("/") {
       guard isExecutableFile(program) else { throw .notExecutable(path: program) }

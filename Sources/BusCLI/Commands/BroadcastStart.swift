@@ -136,9 +136,10 @@ struct BroadcastStart: ParsableCommand {
   /// before any process starts.
   private func checkSources() throws {
     do {
-      let isCaptured = try CaptureOptions.parse(["--", source]).specification().kind.program != nil
-      if !isCaptured, appSource != nil {
-        throw UsageError("--app-source: the sound of \(source) comes from its application")
+      let kind = try CaptureOptions.parse(["--", source]).specification().kind
+      if kind.hasSound, appSource != nil {
+        let origin = kind.program == nil ? "from its application" : "with its pictures"
+        throw UsageError("--app-source: the sound of \(source) comes \(origin); leave it out")
       }
       for text in [appSource, micSource].compactMap(\.self) {
         _ = try CaptureOptions.parse(["--", text]).programName()

@@ -11,7 +11,8 @@ struct CaptureCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
+    let program = try capture.programName()
     try capture.checkSource()
-    try executeProgram(named: capture.programName(), arguments)
+    try executeProgram(named: program, arguments)
   }
 }

@@ -12,6 +12,8 @@ public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertib
   case isolatedSocket
   /// A kind of source of which no window can be made black.
   case noProtection(String)
+  /// Options that a kind of source does not have, and those that it has.
+  case notOfSource([String], kind: String, known: [String])
 
   public var description: String {
     switch self {
@@ -30,6 +32,9 @@ public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertib
     case .noProtection(let kind):
       "protect is impossible for \(kind): only screen and window sources know where windows are; "
         + "leave it out, and keep what must not be seen away from the source"
+    case .notOfSource(let options, let kind, let known):
+      "\(options.joined(separator: ", --")): no effect on the source \(kind); leave this out; it has "
+        + "--\(known.joined(separator: ", --"))"
     }
   }
 }

@@ -74,9 +74,18 @@ public struct SourceKind: Sendable {
     needs == .display ? nil : "impossible for \(name):"
   }
 
-  /// Throws if a capture of this kind could not follow the settings.
-  public func check(_ settings: CaptureSettings) throws(CaptureOptionError) {
+  /// Throws if a capture of this kind would ignore one of the settings.
+  /// - Parameter others: options of the captures beside it, such as those of a broadcast's sound.
+  public func check(
+    _ settings: CaptureSettings, besides others: Set<CaptureSettings.Option> = []
+  ) throws(CaptureOptionError) {
     if case .on? = settings.protection, protectionObstacle != nil { throw .noProtection(name) }
+    let known = options.union(others)
+    var foreign = CaptureSettings.Option.allCases
+      .filter { settings.text(of: $0) != nil && !known.contains($0) }.map(\.rawValue)
+    if settings.protection == .off, protectionObstacle != nil { foreign.append("no-protect") }
+    if foreign.isEmpty { return }
+    throw .notOfSource(foreign, kind: name, known: known.map(\.rawValue).sorted())
   }
 }
 

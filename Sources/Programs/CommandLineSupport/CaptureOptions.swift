@@ -110,6 +110,13 @@ public struct CaptureOptions: ParsableArguments {
   public func checkSource() throws(UsageError) {
     let (kind, settings) = (try specification().kind, try settings())
     do { try kind.check(settings) } catch { throw UsageError("--\(error)") }
+    if soundText != nil, !kind.hasSound {
+      throw UsageError("--sound: the source \(kind.name) has no sound of its own; leave it out")
+    }
+    let isSilent = !kind.hasSound && !kind.usesGStreamer && !kind.options.contains(.silence)
+    if kindText != nil, isSilent {
+      throw UsageError("--kind: the source \(kind.name) has no sound; leave it out")
+    }
   }
 
   /// The options without secrets, for a log.

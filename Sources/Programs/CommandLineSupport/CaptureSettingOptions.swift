@@ -92,8 +92,8 @@ public struct CaptureSettingOptions: ParsableArguments {
       // Errors that begin with an option's name lack its hyphens.
       let isNamed =
         switch error {
-        case .badValue, .badWindow, .tooManyWindows, .isolatedSocket, .noProtection: true
         case .badRate, .badSize: false
+        default: true
         }
       throw ValidationError(isNamed ? "--\(error)" : "\(error)")
     }
