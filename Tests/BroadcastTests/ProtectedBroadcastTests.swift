@@ -60,21 +60,35 @@
       return hidden + [try show("seen", at: Self.visible, color: "00ff00")]
     }
 
+    private var start: [String] {
+      location + ["broadcast", "start", "up", "--yes", "--source", "screen:\(screen.display)"]
+    }
+
     /// Broadcasts the screen into a file until that has some pictures.
     /// - Returns: the red, green and blue within each window, in every picture. With a title of up
     ///   to 30 pixels a window is as low as that.
     private func colours(_ options: String...) throws -> [[String: [UInt8]]] {
-      let host = try RunningProgram(
-        "framebus",
-        location + ["broadcast", "start", "up", "--yes", "--source", "screen:\(screen.display)"]
-          + options)
-      try waitUntil("the file has pictures: \(host.transcript)") {
+      let host = try RunningProgram("framebus", start + options)
+      try waitForPictures(3, of: host)
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+      return try pictures()
+    }
+
+    private var pictureCount: Int {
+      get throws {
         let packets = try run(
           "ffprobe",
           ["-loglevel", "quiet", "-show_entries", "packet=pts", "-of", "csv=p=0", path])
-        return packets.output.split(separator: "\n").count >= 3
+        return packets.output.split(separator: "\n").count
       }
-      #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+    }
+
+    private func waitForPictures(_ count: Int, of host: RunningProgram) throws {
+      try waitUntil("the file has pictures: \(host.transcript)") { try pictureCount >= count }
+    }
+
+    /// The red, green and blue within each window, in every picture of the file.
+    private func pictures() throws -> [[String: [UInt8]]] {
       let decoder = try RunningProgram(
         "ffmpeg", ["-v", "error", "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"])
       #expect(try decoder.finish().status.isSuccess, "\(decoder.errors.text)")
@@ -120,6 +134,40 @@
         }
         let log = try output(of: "framebus", location + ["log"])
         #expect(log.contains("protection is off"), "\(log)")
+        withExtendedLifetime(shown) {}
+      }
+    }
+
+    /// More protection, and an earlier end, need no new broadcast.
+    @Test func protectionAndEndAreAppliedWhileTheBroadcastRuns() throws {
+      try withWatchdog {
+        let shown = try windows()
+        let host = try RunningProgram("framebus", start + ["--duration", "3600"])
+        try waitForPictures(1, of: host)
+        for (options, difference) in [
+          (["--no-protect"], "protect is marked windows, setting, manifest, not no window"),
+          (["--duration", "7200"], "duration is 3600.0 s, not 7200.0 s"),
+        ] {
+          let refused = try run("framebus", start + ["--apply"] + options)
+          #expect(refused.status == .exited(1))
+          #expect(refused.errors.contains("need a new one: \(difference)"), "\(refused.errors)")
+        }
+        let before = try run("framebus", start + ["--protect", "option"])
+        #expect(before.errors.contains("or add --apply"), "\(before.errors)")
+        let second = try RunningProgram("framebus", start + ["--apply", "--protect", "option"])
+        try second.waitForErrors("following it")
+        #expect(second.errors.text.contains("changed: protect"), "\(second.transcript)")
+        #expect(try second.end(with: Signal.interrupt).status == .exited(130))
+        let options = try scene.controller.status.options
+        #expect(options["protect"] == "marked windows, setting, manifest, option", "\(options)")
+        try waitForPictures(pictureCount + 3, of: host)
+        let third = try run("framebus", start + ["--apply", "--duration", "0.1"])
+        #expect(third.status == .exited(0), "\(third.errors)")
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+        let pictures = try pictures()
+        #expect(isNear(pictures.first?["option"], Self.magenta), "\(pictures)")
+        #expect(isNear(pictures.last?["option"], [0, 0, 0]), "\(pictures)")
+        #expect(isNear(pictures.last?["seen"], [0, 255, 0]), "\(pictures)")
         withExtendedLifetime(shown) {}
       }
     }

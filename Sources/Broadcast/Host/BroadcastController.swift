@@ -182,7 +182,7 @@ public final class BroadcastController: Sendable {
     }
     let running = try board.sound()
     let sounds = request.sound.filter { type, isOn in running.isOn(type) != isOn }
-    let changes = sounds.sorted { $0.key.rawValue < $1.key.rawValue }.map { type, isOn in
+    var changes = sounds.sorted { $0.key.rawValue < $1.key.rawValue }.map { type, isOn in
       BroadcastDifference(
         option: type == .audioMic ? "mic" : "app", running: isOn ? "off" : "on",
         requested: isOn ? "on" : "off")
@@ -191,8 +191,11 @@ public final class BroadcastController: Sendable {
     guard request.appliesToRunning else { throw .otherOptions(record.session, changes + fixed) }
     if !changes.isEmpty {
       try board.setSound(app: sounds[.audioApp], mic: sounds[.audioMic])
-      onEvent(.changed(changes))
     }
+    let followed = try follow(fixed, to: request, in: record)
+    fixed.removeAll(where: followed.contains)
+    changes += followed
+    if !changes.isEmpty { onEvent(.changed(changes)) }
     if !fixed.isEmpty { throw .restartNeeded(record.session, fixed, changed: changes) }
   }
 

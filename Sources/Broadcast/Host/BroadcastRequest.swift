@@ -36,7 +36,8 @@ public struct BroadcastRequest: Sendable {
   /// does, and a running one keeps them. ``BroadcastController/sound`` changes them later.
   public var sound: [SampleBufferType: Bool] = [:]
   /// Whether a start that finds the session running with other options changes those that can be
-  /// changed while it runs: the sound.
+  /// changed while it runs: the sound, further protected windows, which stay in the group's setting,
+  /// and an earlier end (``duration``, counted from then).
   public var appliesToRunning = false
   /// Streams that replace ``SampleBufferType/usualStream``.
   public var streams: [SampleBufferType: StreamName] = [:]

@@ -159,7 +159,12 @@ final class HostRun: @unchecked Sendable {
       // A request to finish cannot be withdrawn.
       let isFinishing =
         record.requested == .finish || unrecordedFinish.isRaised || finishDeadline != .never
-      if isFinishing { try finishExtension(record) }
+      if isFinishing {
+        try finishExtension(record)
+      } else {
+        // Any member can write the record, so it postpones no end.
+        sessionEnd = min(sessionEnd, record.options.end)
+      }
       try handleExits()
       if sessionEnd.isPast { requestFinish("the duration of the session has passed") }
       noteSoundThatIsBack()

@@ -20,7 +20,7 @@ struct BroadcastStart: ParsableCommand {
       which --server has to name. Ctrl-C stops the broadcast. If this process dies, capture and \
       extension continue, and the next `broadcast start` with the same extension and source takes \
       them over. While the broadcast runs, a start with the same options follows it; one with \
-      others is refused, or --apply changes the sound.
+      others is refused, or --apply changes what can be changed.
       """)
 
   @Argument(
@@ -75,7 +75,13 @@ struct BroadcastStart: ParsableCommand {
   var confine = true
   @Flag(help: "After a failure, run the application that the extension names.")
   var goToApplication = false
-  @Flag(help: "Change the sound of a running broadcast that has another.")
+  @Flag(
+    help: ArgumentHelp(
+      "Change sound, protection or end of a running broadcast.",
+      discussion: """
+        Windows of --protect are added to the group's setting protectedWindows, and --duration \
+        counts from now. Nothing becomes visible, and the end is not postponed.
+        """))
   var apply = false
   @Option(help: ArgumentHelp("Stop S seconds after the start.", valueName: "s"))
   var duration: Double?
