@@ -25,6 +25,8 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   closes=N        ends the first media connection, but not its session, after N frames
   pli=N           asks for a key frame after every N frames, by PLI (RFC 4585)
   fir=N           the same by FIR (RFC 5104)
+  arrivals=yes    reports when each packet arrived, as browsers do
+  remb=N          allows at most N bits a second of pictures
   times=yes       also writes media times: of each picture, beside the time that the test pattern
                   drew (`time 1.2 1.2`), and of flashes and beeps by the sender's clock (`flash 9.0`)
   points=X.Y,…    also writes each picture's time and its colours there (`points 1.2 ff00ff 404040`)
@@ -71,12 +73,13 @@ from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, VideoStreamTrack
 from aiortc.sdp import candidate_from_sdp
 
-from feedback import ask_again, send_fir
+from feedback import Arrivals, ask_again, send_fir, send_remb
 from pitch import Pitch
 from media_times import MediaTimes
 from test_pattern import whole_mark
 
 sessions = {}
+arrivals = Arrivals() if settings.get("arrivals") == "yes" else None
 
 
 def say(*words):
@@ -98,6 +101,8 @@ async def watch(receiver, frame, number, count):
     """Reports whether this is a key frame, and requests one if it is due."""
     if frame.key_frame:
         say("key", number)
+    if "remb" in settings:
+        await send_remb(receiver, int(settings["remb"]))
     for source in receiver.getSynchronizationSources():
         if count % int(settings.get("pli", sys.maxsize)) == 0:
             await receiver._send_rtcp_pli(source.source)
@@ -123,13 +128,17 @@ async def consume(receiver, track):
     pitch = Pitch()
     longest, newest = 0, time.monotonic()
     times = MediaTimes(receiver, track.kind) if "times" in settings else None
-    asking = asyncio.ensure_future(ask_again(receiver)) if track.kind == "video" else None
+    tasks = []
+    if track.kind == "video":
+        tasks.append(asyncio.ensure_future(ask_again(receiver)))
+        if arrivals:
+            tasks.append(asyncio.ensure_future(arrivals.report(receiver)))
     while True:
         try:
             frame = await track.recv()
         except Exception as error:
-            if asking:
-                asking.cancel()
+            for task in tasks:
+                task.cancel()
             say("ended", track.kind, count, type(error).__name__)
             return
         count += 1
@@ -180,7 +189,7 @@ async def post(request):
     say("bearer", "yes" if "Authorization" in request.headers else "no")
     offer = await request.text()
     for line in offer.splitlines():
-        if line.startswith(("a=setup", "a=rtcp-fb", "a=fmtp", "a=group", "a=sendonly")):
+        if line.startswith(("a=setup", "a=rtcp-fb", "a=fmtp", "a=group", "a=sendonly", "a=extmap")):
             say("offer", line)
     connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
     name = uuid.uuid4().hex

@@ -143,6 +143,8 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
   // would delay every frame by the pipeline's start-up time.
   if (strcmp(GST_OBJECT_NAME(factory), "clocksync") == 0)
     g_object_set(element, "sync", FALSE, NULL);
+  if (strcmp(GST_OBJECT_NAME(factory), "rtprtxsend") == 0)
+    webrtc_peer_bound_sending(peer, element);
   if (strcmp(GST_OBJECT_NAME(factory), "nicesrc") == 0)
     webrtc_add_probe(element, "src", on_packet, NULL);
   if (strcmp(GST_OBJECT_NAME(factory), "nicesink") == 0) webrtc_peer_guard(peer, element);
@@ -211,8 +213,10 @@ webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler 
   return webrtc_peer_watch(element, handler, context);
 }
 
-void webrtc_peer_watch_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void *context) {
+void webrtc_peer_watch_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler,
+                            webrtc_sent_handler sentHandler, void *context) {
   peer->rtcpContext = context;
+  peer->sentHandler = sentHandler;
   peer->rtcpHandler = handler;
 }
 
@@ -232,9 +236,8 @@ bool webrtc_peer_add_turn_server(webrtc_peer *peer, const char *address) {
   return isAdded;
 }
 
-static gboolean direct(GstElement *element, GstPad *pad, gpointer context) {
+static gboolean direct(GstElement *element, GstPad *pad, gpointer peer) {
   (void)element;
-  (void)context;
   GObject *transceiver = NULL;
   g_object_get(pad, "transceiver", &transceiver, NULL);
   // The caps that may come, because those that have come are held back until there is an answer.
@@ -243,9 +246,11 @@ static gboolean direct(GstElement *element, GstPad *pad, gpointer context) {
                           ? NULL
                           : gst_structure_get_string(gst_caps_get_structure(caps, 0), "media");
   // Retransmission is for video only: Chromium does not accept NACK for sound.
+  bool isVideo = g_strcmp0(media, "video") == 0;
+  if (isVideo) webrtc_peer_pace(peer, pad);
   if (transceiver != NULL)
     g_object_set(transceiver, "direction", GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY,
-                 "do-nack", g_strcmp0(media, "video") == 0, NULL);
+                 "do-nack", isVideo, NULL);
   gst_clear_caps(&caps);
   g_clear_object(&transceiver);
   return TRUE;
@@ -280,7 +285,7 @@ char *webrtc_peer_make(webrtc_peer *peer, const char *kind, char *message, size_
 }
 
 char *webrtc_peer_make_offer(webrtc_peer *peer, char *message, size_t capacity) {
-  gst_element_foreach_sink_pad(peer->element, direct, NULL);
+  gst_element_foreach_sink_pad(peer->element, direct, peer);
   return webrtc_peer_make(peer, "offer", message, capacity);
 }
 

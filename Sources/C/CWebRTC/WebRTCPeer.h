@@ -10,6 +10,38 @@
 /// What is known of the certificate that the peer showed. An impostor stays one.
 typedef enum { WEBRTC_UNKNOWN, WEBRTC_TRUSTED, WEBRTC_UNTRUSTED } webrtc_trust;
 
+enum {
+  WEBRTC_SENT_COUNT = 1024,
+  /// The payload type of an upload's sound.
+  WEBRTC_SOUND_PAYLOAD = 111,
+};
+
+/// A media packet that was sent, and when it was last retransmitted.
+struct webrtc_sent {
+  uint32_t source;
+  uint16_t number;
+  uint8_t count;
+  size_t size;
+  int64_t atUs, repeatedAtUs;
+};
+
+/// The bounds of what is sent.
+struct webrtc_sending {
+  /// Guards what follows up to the counts.
+  GMutex lock;
+  /// By the low bits of the sequence number.
+  struct webrtc_sent sent[WEBRTC_SENT_COUNT];
+  /// The bytes that retransmissions may use now.
+  int64_t creditBytes;
+  atomic_uint_least64_t repeatedCount, repeatedBytes;
+  /// The identifier of the transport-wide sequence number; 0 while the peer did not agree to it.
+  atomic_uint extension;
+  atomic_uint_least16_t nextNumber;
+  /// The pace of pictures in bytes a second, or 0 for none, and when the next packet is due.
+  atomic_uint_least64_t paceBytes;
+  int64_t dueUs;
+};
+
 struct webrtc_peer {
   /// webrtcbin.
   GstElement *element;
@@ -26,8 +58,17 @@ struct webrtc_peer {
   void *context;
   /// Receives the peer's RTCP packets, or NULL.
   webrtc_rtcp_handler rtcpHandler;
+  /// Receives what is numbered, or NULL; with the same context.
+  webrtc_sent_handler sentHandler;
   void *rtcpContext;
+  struct webrtc_sending sending;
 };
+
+/// Bounds the requests that reach a `rtprtxsend`, for retransmissions and key frames, and numbers
+/// the packets, which all pass it.
+void webrtc_peer_bound_sending(webrtc_peer *peer, GstElement *repeater);
+/// Spreads the packets that pass a pad of webrtcbin by `webrtc_peer_set_pace`.
+void webrtc_peer_pace(webrtc_peer *peer, GstPad *pad);
 
 /// Records the fingerprints that the peer's description contains.
 void webrtc_peer_expect(webrtc_peer *peer, const GstSDPMessage *description);

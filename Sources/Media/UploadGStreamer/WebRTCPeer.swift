@@ -23,6 +23,8 @@
     private let handle: OpaquePointer
     private let reports = ReceiverReports()
     private let tunnels = Mutex<[TLSTunnel]>([])
+    /// What was retransmitted before the last report.
+    private let repeated = Mutex<(bytes: UInt64, packets: UInt64)>((0, 0))
 
     /// - Parameters:
     ///   - pipeline: ends in webrtcbin, and does not play yet.
@@ -39,7 +41,7 @@
       guard let made = unsafe made else { throw .engineFailed("the pipeline has no webrtcbin") }
       unsafe handle = made
       unsafe webrtc_peer_watch_rtcp(
-        handle, handleRTCP, Unmanaged.passUnretained(reports).toOpaque())
+        handle, handleRTCP, handleSent, Unmanaged.passUnretained(reports).toOpaque())
     }
 
     deinit {
@@ -73,8 +75,9 @@
         unsafe webrtc_text_free(text)
         return true
       }
-      return SessionDescription.naming(
+      let named = SessionDescription.naming(
         fingerprint: unsafe String(cString: webrtc_peer_fingerprint(handle)), in: offer ?? "")
+      return SessionDescription.numberingPackets(in: named)
     }
 
     func add(
@@ -143,11 +146,25 @@
 
     func use(answer: String) throws(WHIPError) {
       try unsafe call { unsafe webrtc_peer_set_answer(handle, answer, $0, $1) }
+      if let number = SessionDescription(answer).packetNumberExtension {
+        unsafe webrtc_peer_number_packets(handle, number)
+      }
     }
 
-    func report() -> WebRTCReport? { reports.take() }
+    func report() -> WebRTCReport? {
+      guard var report = reports.take() else { return nil }
+      let bytes = unsafe webrtc_peer_repeated_bytes(handle)
+      let packets = unsafe webrtc_peer_repeated_count(handle)
+      repeated.withLock { before in
+        report.repeatedBytes = Int(bytes - before.bytes)
+        report.repeatedPackets = Int(packets - before.packets)
+        before = (bytes, packets)
+      }
+      return report
+    }
 
-    func set(bitsPerSecond: Int) {
+    func set(bitsPerSecond: Int, pace: Int?) {
+      unsafe webrtc_peer_set_pace(handle, UInt64(pace ?? 0))
       let property = encoder.bitrate(bitsPerSecond)
       pipeline.set(property, of: encoder.factory)
     }
@@ -199,5 +216,13 @@
     guard let context = unsafe context, let bytes = unsafe bytes else { return }
     let reports = unsafe Unmanaged<ReceiverReports>.fromOpaque(context).takeUnretainedValue()
     reports.receive(unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
+  }
+
+  /// Called by CWebRTC on a thread of webrtcbin.
+  /// SAFETY: as above.
+  private func handleSent(_ context: UnsafeMutableRawPointer?, _ number: UInt16, _ count: Int) {
+    guard let context = unsafe context else { return }
+    let reports = unsafe Unmanaged<ReceiverReports>.fromOpaque(context).takeUnretainedValue()
+    reports.noteSent(number, byteCount: count)
   }
 #endif

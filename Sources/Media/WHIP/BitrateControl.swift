@@ -1,38 +1,142 @@
-/// Adapts the encoder's bitrate to the loss that the receiver reports: the loss-based half of
-/// Google Congestion Control (draft-ietf-rmcat-gcc-02, section 6), with bounds.
+/// Adapts the bitrate to what the receiver reports, within bounds: Google Congestion Control
+/// (draft-ietf-rmcat-gcc-02). The delays of packets show a queue that grows, where the receiver
+/// reports them; losses are the second signal.
 public struct BitrateControl: Hashable, Sendable {
   private let leastBitsPerSecond: Int
   public private(set) var maximum: Int
+  /// What everything sent may use, retransmissions included.
   public private(set) var bitsPerSecond: Int
+  /// Packets sent again so far.
+  public private(set) var repeatedPackets = 0
+  private var delays: DelayEstimate?
+  private var loss: LossEstimate
+  /// The receiver's own bound.
+  private var receiverMaximum = Int.max
+  private var repeatedBitsPerSecond = 0.0
+  private var reportedNs: UInt64?
+  private var encoderBitsPerSecond: Int
+
+  private static let paceFactor = 1.3
+  /// The smallest change that is passed to an encoder, as a share.
+  private static let leastChange = 0.05
 
   /// - Parameter maximum: the requested bitrate, which is also the initial one.
   public init(minimum: Int, maximum: Int) {
     leastBitsPerSecond = minimum
     self.maximum = maximum
     bitsPerSecond = maximum
+    encoderBitsPerSecond = maximum
+    loss = LossEstimate(bitsPerSecond: Double(maximum))
   }
 
   public var minimum: Int { min(leastBitsPerSecond, maximum) }
+  /// The encoder's part.
+  public var mediaBitsPerSecond: Int { encoderBitsPerSecond }
+  /// The share of packets lost in the last second; nil before the first report.
+  public var lostShare: Double? { loss.share }
+  /// Nil before the first report of it.
+  public var roundTripNs: UInt64? { loss.roundTripNs }
+  /// The rate at which the packets of one picture leave, so that they do not fill a queue on the
+  /// way; nil for at once, if the path and the receiver allow what was requested.
+  public var pace: Int? { isLimited ? Int(Double(bitsPerSecond) * Self.paceFactor) : nil }
+  var isLimited: Bool { bitsPerSecond < maximum }
 
-  /// Changes the requested bitrate. One that was lowered for losses stays, unless it is higher.
+  /// Changes the requested bitrate. One that was lowered for the path stays, unless it is higher.
   public mutating func limit(to maximum: Int) {
-    let isAtMaximum = bitsPerSecond == self.maximum
+    if !isLimited {
+      loss.bitsPerSecond = Double(maximum)
+      delays?.limit(Double(maximum), Double(maximum))
+    }
     self.maximum = maximum
-    bitsPerSecond = isAtMaximum ? maximum : min(maximum, max(minimum, bitsPerSecond))
+    settle()
+    encoderBitsPerSecond = media
   }
 
-  /// Call this once for each report.
-  /// - Returns: whether the bitrate has changed.
-  public mutating func adapt(lostShare: Double) -> Bool {
-    let before = bitsPerSecond
-    let rate = Double(before)
-    let wanted =
-      switch lostShare {
-      case ..<0.02: rate * 1.05
-      case 0.1...: rate * (1 - 0.5 * min(lostShare, 1))
-      default: rate
-      }
-    bitsPerSecond = min(maximum, max(minimum, Int(wanted)))
-    return bitsPerSecond != before
+  /// - Returns: whether the encoder's bitrate has changed.
+  public mutating func adapt(to report: WebRTCReport, nowNs: UInt64) -> Bool {
+    receiverMaximum = report.maximumBitsPerSecond ?? receiverMaximum
+    countRepeated(report.repeatedBytes, nowNs)
+    repeatedPackets += report.repeatedPackets
+    if !report.arrivals.isEmpty {
+      var delays = delays ?? DelayEstimate(bitsPerSecond: Double(bitsPerSecond))
+      delays.update(report.arrivals, roundTripNs: report.roundTripNs ?? 0, nowNs: nowNs)
+      delays.limit(Double(minimum), Double(maximum))
+      self.delays = delays
+    }
+    loss.add(report, used: Double(bitsPerSecond), hasDelays: delays != nil, nowNs: nowNs)
+    settle()
+    let wanted = media
+    let change = abs(Double(wanted - encoderBitsPerSecond))
+    let isAtBound = wanted == maximum || wanted == minimum
+    guard wanted != encoderBitsPerSecond,
+      isAtBound || change >= Self.leastChange * Double(encoderBitsPerSecond)
+    else { return false }
+    encoderBitsPerSecond = wanted
+    return true
+  }
+
+  private mutating func settle() {
+    loss.bitsPerSecond = min(Double(maximum), max(Double(minimum), loss.bitsPerSecond))
+    let allowed = min(loss.bitsPerSecond, delays?.bitsPerSecond ?? .infinity)
+    bitsPerSecond = min(maximum, receiverMaximum, max(minimum, Int(allowed)))
+  }
+
+  /// Retransmissions are paid by the encoder, down to half.
+  private var media: Int {
+    let half = bitsPerSecond / 2
+    return max(min(minimum, bitsPerSecond), half, bitsPerSecond - Int(repeatedBitsPerSecond))
+  }
+
+  private mutating func countRepeated(_ byteCount: Int, _ nowNs: UInt64) {
+    defer { reportedNs = nowNs }
+    guard let reportedNs, nowNs > reportedNs else { return }
+    let seconds = Double(nowNs - reportedNs) / 1e9
+    let share = min(1, seconds)
+    let rate = Double(byteCount * 8) / seconds
+    repeatedBitsPerSecond += share * (rate - repeatedBitsPerSecond)
+    if repeatedBitsPerSecond < 1000 { repeatedBitsPerSecond = 0 }
+  }
+}
+
+/// The rate by losses, once a second.
+private struct LossEstimate: Hashable, Sendable {
+  var bitsPerSecond: Double
+  private var expected: UInt64 = 0
+  private var lost: Int64 = 0
+  private var judgedNs: UInt64?
+  private var leastRoundTripNs = UInt64.max
+  private(set) var roundTripNs: UInt64?
+  private(set) var share: Double?
+
+  private static let intervalNs: UInt64 = 900_000_000
+  /// A round trip that is longer by this has a queue.
+  private static let queueNs: UInt64 = 80_000_000
+  private static let growth = 1.1
+  /// Where delays bound the rate, losses that have ended need not.
+  private static let growthBesideDelays = 1.5
+
+  init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
+
+  mutating func add(_ report: WebRTCReport, used: Double, hasDelays: Bool, nowNs: UInt64) {
+    expected += report.packetsExpected
+    lost += report.packetsLost
+    if let time = report.roundTripNs {
+      roundTripNs = time
+      leastRoundTripNs = min(leastRoundTripNs, time)
+    }
+    if let judgedNs, nowNs < judgedNs &+ Self.intervalNs { return }
+    guard expected > 0 else { return }
+    judgedNs = nowNs
+    let share = min(max(Double(lost) / Double(expected), 0), 1)
+    self.share = share
+    (expected, lost) = (0, 0)
+    let hasQueue = roundTripNs.map { $0 > leastRoundTripNs &+ Self.queueNs } ?? false
+    switch share {
+    case ..<0.02: bitsPerSecond *= hasDelays ? Self.growthBesideDelays : Self.growth
+    // The queue is full, and what is lost is what does not fit.
+    case 0.02... where hasQueue && !hasDelays: bitsPerSecond = used * (1 - share) * 0.85
+    case 0.1...: bitsPerSecond = used * (1 - 0.5 * share)
+    default: break
+    }
   }
 }

@@ -1,7 +1,9 @@
+import Platform
 import Synchronization
 
 /// A peer's reception reports: the report blocks of its RTCP sender and receiver reports (RFC 3550,
-/// section 6.4), added up over all streams that it receives.
+/// section 6.4), added up over all streams that it receives; the arrival times of single packets
+/// (`TransportFeedback`); and the bitrate that it allows (draft-alvestrand-rmcat-remb-03).
 ///
 /// The bytes are untrusted: other packets are skipped, and the blocks of more than
 /// ``maximumSources`` streams are not counted.
@@ -14,7 +16,24 @@ public final class ReceiverReports: Sendable {
   public init() {}
 
   /// Parses a decrypted compound packet. Any thread may call it.
-  public func receive(_ packet: [UInt8]) { state.withLock { $0.receive(packet[...]) } }
+  public func receive(_ packet: [UInt8]) {
+    let now = Self.networkTime(wallNowNs())
+    state.withLock { $0.receive(packet[...], now) }
+  }
+
+  /// A packet has left with a transport-wide sequence number. Any thread may call it.
+  public func noteSent(_ number: UInt16, byteCount: Int) {
+    let nowNs = monotonicNowNs()
+    state.withLock { $0.sent.note(number, byteCount: byteCount, atNs: nowNs) }
+  }
+
+  /// The middle 32 bits of an NTP timestamp, in which reports give times (RFC 3550, section 4). The
+  /// seconds since 1900 and those since 1970 differ.
+  static func networkTime(_ wallNs: UInt64) -> UInt32 {
+    let (seconds, rest) = wallNs.quotientAndRemainder(dividingBy: 1_000_000_000)
+    return UInt32(truncatingIfNeeded: (seconds &+ 2_208_988_800) << 16)
+      | UInt32(rest << 16 / 1_000_000_000)
+  }
 
   /// The sum of the reports since the last call; nil if there was none.
   public func take() -> WebRTCReport? { state.withLock { $0.fresh.take() } }
@@ -23,37 +42,68 @@ public final class ReceiverReports: Sendable {
 extension ReceiverReports {
   private struct State {
     var fresh: WebRTCReport?
+    var sent = SentPackets()
     /// By SSRC.
     private var newest: [UInt32: Block] = [:]
 
-    mutating func receive(_ packet: ArraySlice<UInt8>) {
+    mutating func receive(_ packet: ArraySlice<UInt8>, _ now: UInt32) {
       var rest = packet
       while rest.count >= Header.size {
         let header = Header(rest)
         guard header.version == 2, header.byteCount <= rest.count else { return }
         let body = rest.prefix(header.byteCount).dropFirst(Header.size)
         rest = rest.dropFirst(header.byteCount)
-        guard let skipped = header.bytesBeforeBlocks else { continue }
-        receiveBlocks(of: body.dropFirst(skipped), atMost: header.blockCount)
+        switch header.kind {
+        case .blocks(let skipped):
+          receiveBlocks(of: body.dropFirst(skipped), atMost: header.count, now)
+        case .arrivals: receiveArrivals(body)
+        case .maximumBitrate:
+          guard let maximum = Self.maximumBitrate(body) else { continue }
+          change { $0.maximumBitsPerSecond = maximum }
+        case .other: continue
+        }
       }
     }
 
-    private mutating func receiveBlocks(of bytes: ArraySlice<UInt8>, atMost count: Int) {
+    private mutating func change(_ body: (inout WebRTCReport) -> Void) {
+      var report = fresh ?? WebRTCReport()
+      body(&report)
+      fresh = report
+    }
+
+    private mutating func receiveArrivals(_ body: ArraySlice<UInt8>) {
+      let arrivals = TransportFeedback.arrivals(in: Array(body), of: &sent)
+      change { $0.arrivals += arrivals }
+    }
+
+    /// Sources, `REMB`, then a mantissa of 18 bits with an exponent of 6.
+    private static func maximumBitrate(_ body: ArraySlice<UInt8>) -> Int? {
+      guard body.count >= 16, body.bigEndian(at: 8) == 0x5245_4D42 else { return nil }
+      let word = body.bigEndian(at: 12)
+      let (exponent, mantissa) = (word >> 18 & 0x3f, UInt64(word & 0x3_ffff))
+      // More than anybody sends.
+      return exponent > 40 ? nil : Int(mantissa << exponent)
+    }
+
+    private mutating func receiveBlocks(
+      of bytes: ArraySlice<UInt8>, atMost count: Int, _ now: UInt32
+    ) {
       var rest = bytes
       for _ in 0..<count where rest.count >= Block.size {
-        add(Block(rest))
+        add(Block(rest), now)
         rest = rest.dropFirst(Block.size)
       }
     }
 
-    private mutating func add(_ block: Block) {
+    private mutating func add(_ block: Block, _ now: UInt32) {
       let before = newest[block.source]
       guard before != nil || newest.count < maximumSources else { return }
       newest[block.source] = block
-      var sum = fresh ?? WebRTCReport(packetsExpected: 0, packetsLost: 0)
-      // A first block has no predecessor to compare with.
-      if let before { sum.add(block, since: before) }
-      fresh = sum
+      change { sum in
+        // A first block has no predecessor to compare with.
+        if let before { sum.add(block, since: before) }
+        sum.roundTripNs = block.roundTripNs(now) ?? sum.roundTripNs
+      }
     }
   }
 
@@ -61,24 +111,34 @@ extension ReceiverReports {
   private struct Header {
     static let size = 4
     let version: UInt8
-    let blockCount: Int
+    /// Of blocks, or the format of feedback.
+    let count: Int
     private let type: UInt8
     let byteCount: Int
 
     init(_ bytes: ArraySlice<UInt8>) {
       let word = bytes.bigEndian(at: 0)
       version = UInt8(word >> 30)
-      blockCount = Int(word >> 24 & 0x1f)
+      count = Int(word >> 24 & 0x1f)
       type = UInt8(word >> 16 & 0xff)
       byteCount = (Int(word & 0xffff) + 1) * 4
     }
 
-    /// The offset of the blocks after the header; nil for a packet without report blocks.
-    var bytesBeforeBlocks: Int? {
-      switch type {
-      case 200: 24
-      case 201: 4
-      default: nil
+    enum Kind {
+      /// Report blocks, after a number of bytes.
+      case blocks(after: Int)
+      case arrivals
+      case maximumBitrate
+      case other
+    }
+
+    var kind: Kind {
+      switch (type, count) {
+      case (200, _): .blocks(after: 24)
+      case (201, _): .blocks(after: 4)
+      case (205, 15): .arrivals
+      case (206, 15): .maximumBitrate
+      default: .other
       }
     }
   }
@@ -90,11 +150,25 @@ extension ReceiverReports {
     let lost: Int32
     /// The extended highest sequence number received, with its cycle count.
     let highestNumber: UInt32
+    /// The time of the last sender report that the peer has, and how long it had it.
+    private let reportTime: UInt32
+    private let reportAge: UInt32
+
+    private static let longestRoundTrip: UInt32 = 10 << 16
 
     init(_ bytes: ArraySlice<UInt8>) {
       source = bytes.bigEndian(at: 0)
       lost = Int32(bitPattern: bytes.bigEndian(at: 4) << 8) >> 8
       highestNumber = bytes.bigEndian(at: 8)
+      reportTime = bytes.bigEndian(at: 16)
+      reportAge = bytes.bigEndian(at: 20)
+    }
+
+    /// Nil if the peer has no report, or the times are implausible.
+    func roundTripNs(_ now: UInt32) -> UInt64? {
+      let units = now &- reportTime &- reportAge
+      guard reportTime != 0, units < Self.longestRoundTrip else { return nil }
+      return UInt64(units) * 1_000_000_000 >> 16
     }
   }
 }
@@ -113,7 +187,7 @@ extension WebRTCReport {
 
 extension ArraySlice<UInt8> {
   /// The 32-bit number at an offset.
-  fileprivate func bigEndian(at offset: Int) -> UInt32 {
+  func bigEndian(at offset: Int) -> UInt32 {
     dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 }

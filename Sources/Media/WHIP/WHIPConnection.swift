@@ -47,7 +47,8 @@ public final class WHIPConnection: Sendable {
     case ended(WHIPError)
   }
 
-  private static let reportInterval = Duration.seconds(1)
+  /// Between two looks for reports. Queues on the way grow within tenths of a second.
+  private static let reportInterval = Duration.milliseconds(100)
 
   private let engine: any WebRTCEngine
   private let endpoint: WHIPEndpoint
@@ -91,11 +92,14 @@ public final class WHIPConnection: Sendable {
   /// may not be sent (RFC 3264, section 6).
   public func takes(_ kind: MediaKind) -> Bool { !refused.withLock { $0.contains(kind) } }
 
+  /// The bitrate, and the reports that it follows.
+  public var bitrate: BitrateControl { control.withLock { $0 } }
+
   /// Changes the requested bitrate, at once.
   public func limit(bitsPerSecond: Int) {
     control.withLock { control in
       control.limit(to: bitsPerSecond)
-      engine.set(bitsPerSecond: control.bitsPerSecond)
+      set(control)
     }
   }
 
@@ -268,13 +272,16 @@ public final class WHIPConnection: Sendable {
   private var isConnected: Bool { state == .connected }
 
   private func adapt(to report: WebRTCReport) {
-    guard let lostShare = report.lostShare else { return }
     // Set under the lock, so that a bitrate that the user changes meanwhile is not undone.
     let changed = control.withLock { control -> Int? in
-      guard control.adapt(lostShare: lostShare) else { return nil }
-      engine.set(bitsPerSecond: control.bitsPerSecond)
-      return control.bitsPerSecond
+      guard control.adapt(to: report, nowNs: monotonicNowNs()) else { return nil }
+      set(control)
+      return control.mediaBitsPerSecond
     }
     if let changed { onEvent(.bitrate(changed)) }
+  }
+
+  private func set(_ control: BitrateControl) {
+    engine.set(bitsPerSecond: control.mediaBitsPerSecond, pace: control.pace)
   }
 }

@@ -23,7 +23,8 @@ public protocol WebRTCEngine: AnyObject, Sendable {
   /// What the peer has reported since the last call; nil if there was no report.
   func report() -> WebRTCReport?
   /// Changes the encoder's bitrate.
-  func set(bitsPerSecond: Int)
+  /// - Parameter pace: the rate at which one picture's packets leave; nil for at once.
+  func set(bitsPerSecond: Int, pace: Int?)
 }
 
 public enum WebRTCEvent: Hashable, Sendable {
@@ -48,8 +49,17 @@ public struct WebRTCReport: Hashable, Sendable {
   public var packetsExpected: UInt64
   /// Packets of these that are missing; negative if some arrived late or twice.
   public var packetsLost: Int64
+  /// The time from here to the peer and back, if the peer has reported it.
+  public var roundTripNs: UInt64?
+  /// The bitrate that the peer allows at most, if it has said so (REMB).
+  public var maximumBitsPerSecond: Int?
+  /// The packets that have arrived, if the peer reports each one.
+  public var arrivals: [PacketArrival] = []
+  /// What this side has retransmitted since the previous report.
+  public var repeatedBytes = 0
+  public var repeatedPackets = 0
 
-  public init(packetsExpected: UInt64, packetsLost: Int64) {
+  public init(packetsExpected: UInt64 = 0, packetsLost: Int64 = 0) {
     self.packetsExpected = packetsExpected
     self.packetsLost = packetsLost
   }

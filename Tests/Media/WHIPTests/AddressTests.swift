@@ -146,18 +146,6 @@ import Testing
     #expect(SDPFragment(offer, [], isComplete: true).text.hasSuffix("a=end-of-candidates\r\n"))
   }
 
-  @Test func bitrateFollowsLossWithinBounds() {
-    var control = BitrateControl(minimum: 200_000, maximum: 2_000_000)
-    #expect(control.adapt(lostShare: 0) == false)
-    #expect(control.adapt(lostShare: 0.05) == false)
-    #expect(control.adapt(lostShare: 0.2) && control.bitsPerSecond == 1_800_000)
-    for _ in 0..<50 { _ = control.adapt(lostShare: 1) }
-    #expect(control.bitsPerSecond == 200_000)
-    #expect(control.adapt(lostShare: 0) && control.bitsPerSecond == 210_000)
-    for _ in 0..<100 { _ = control.adapt(lostShare: 0) }
-    #expect(control.bitsPerSecond == 2_000_000)
-  }
-
   @Test func backoffDoublesUpToItsLimit() {
     var backOff = BackOff(first: .seconds(1), longest: .seconds(8))
     for wanted in [1.0, 2, 4, 8, 8, 8] {

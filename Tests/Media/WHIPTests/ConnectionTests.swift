@@ -32,7 +32,7 @@ private final class SilentEngine: WebRTCEngine {
     note("answer")
   }
   func report() -> WebRTCReport? { reported.withLock { $0.take() } }
-  func set(bitsPerSecond: Int) { note("bitrate \(bitsPerSecond)") }
+  func set(bitsPerSecond: Int, pace: Int?) { note("bitrate \(bitsPerSecond)") }
 }
 
 @Suite struct ConnectionTests {

@@ -12,8 +12,13 @@
     let machineAddress: String
     private let name: String
     private let cable: String
+    /// The program that is the link; nil for a plain one.
+    private let link: RunningProgram?
+    private let linkInput: Descriptor
 
-    init() throws {
+    /// - Parameter settings: makes a link that can be slow, with these settings of
+    ///   Tests/Tools/link.py.
+    init(slowLink settings: [String]? = nil) throws {
       let number = UInt32.random(in: 0...0xFF_FFFF)
       name = "framebus-\(String(number, radix: 16))"
       cable = "fb\(String(number, radix: 16))"
@@ -23,12 +28,25 @@
       address = "\(network).\(first + 2)"
       machineAddress = "\(network).\(first + 1)"
       try output(of: "ip", ["netns", "add", name])
-      for words in [
+      let plain = [
         "link add \(cable) type veth peer name inner netns \(name)",
         "address add \(machineAddress)/30 dev \(cable)", "link set \(cable) up",
         "-n \(name) address add \(address)/30 dev inner", "-n \(name) link set inner up",
-        "-n \(name) link set lo up",
-      ] { try output(of: "ip", words.split(separator: " ").map(String.init)) }
+      ]
+      for words in ["-n \(name) link set lo up"] + (settings == nil ? plain : []) {
+        try output(of: "ip", words.split(separator: " ").map(String.init))
+      }
+      let pipe = try OneWayPipe()
+      if let settings {
+        let ends = [name, cable, machineAddress, address]
+        link = try RunningProgram(
+          "/usr/bin/python3", [tool("link.py")] + ends + settings,
+          input: .descriptor(pipe.readEnd.number))
+      } else {
+        link = nil
+      }
+      linkInput = pipe.takeWriteEnd()
+      try link?.waitForOutput("ready")
     }
 
     deinit {
@@ -57,6 +75,21 @@
         "janus", ["-F", folder, "-C", folder + "/janus.jcfg", "--disable-colors"])
       try janus.waitForOutput("HTTP webserver started")
       return janus
+    }
+
+    /// Changes a setting of the slow link.
+    func set(_ name: String, _ value: Int) throws {
+      if link == nil { throw HarnessError("the link is a plain one") }
+      try writeFully(Array("\(name)=\(value)\n".utf8), to: linkInput.number)
+    }
+
+    /// The bytes that this side has sent into the link.
+    var sentBytes: Int {
+      get throws {
+        let path = "/sys/class/net/\(cable)/statistics/tx_bytes"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        return Int(text.prefix { $0.isNumber }) ?? 0
+      }
     }
 
     /// Drops this share of all datagrams from now on, in both directions.

@@ -1,5 +1,8 @@
+import Foundation
+import Platform
 import Testing
-import WHIP
+
+@testable import WHIP
 
 /// Reports of a peer, in the byte format of RFC 3550.
 @Suite struct ReceiverReportsTests {
@@ -14,7 +17,7 @@ import WHIP
   /// A block on a stream: source, cumulative loss, highest number, then jitter and times.
   private func block(_ source: UInt32, lost: Int32, highest: UInt32) -> [UInt8] {
     let share: UInt32 = 99 << 24
-    return bytes(source, share | UInt32(bitPattern: lost) & 0xff_ffff, highest, 1, 2, 3)
+    return bytes(source, share | UInt32(bitPattern: lost) & 0xff_ffff, highest, 1, 0, 0)
   }
 
   private func packet(type: UInt32, _ head: [UInt32], _ blocks: [[UInt8]]) -> [UInt8] {
@@ -113,6 +116,81 @@ import WHIP
         malformed[Int.random(in: 0..<whole.count, using: &generator)] = generator.next()
       }
       reports.receive(malformed)
+    }
+  }
+
+  @Test func roundTripIsFromSenderReportToReceiverReport() throws {
+    let now = ReceiverReports.networkTime(wallNowNs())
+    // The peer had the report of three seconds ago for two seconds.
+    let block = bytes(1, 0, 9, 1, now &- 3 << 16, 2 << 16)
+    reports.receive(packet(type: 201, [7], [block]))
+    let roundTripNs = try #require(reports.take()?.roundTripNs)
+    #expect(roundTripNs >= 999_000_000 && roundTripNs < 9_000_000_000)
+    // The peer has no report yet, or one of the future.
+    for time in [0, now &+ 5 << 16] {
+      reports.receive(packet(type: 201, [7], [bytes(1, 0, 9, 1, time, 0)]))
+      #expect(try #require(reports.take()).roundTripNs == nil)
+    }
+  }
+
+  /// Feedback has its format in the place of the count.
+  private func feedback(type: UInt32, _ words: [UInt32]) -> [UInt8] {
+    var made = packet(type: type, [7, 1] + words, [])
+    made[0] |= 15
+    return made
+  }
+
+  @Test func receiverStatesMaximumBitrate() throws {
+    let name: UInt32 = 0x5245_4D42
+    reports.receive(feedback(type: 206, [name, 1 << 24 | 3 << 18 | 75_000, 1]))
+    #expect(try #require(reports.take()).maximumBitsPerSecond == 600_000)
+    // Another name, and more than fits a number.
+    reports.receive(feedback(type: 206, [name + 1, 1 << 24 | 75_000, 1]))
+    reports.receive(feedback(type: 206, [name, 1 << 24 | 63 << 18 | 0x3_ffff, 1]))
+    #expect(reports.take() == nil)
+  }
+
+  @Test func arrivalsOfPacketsAreReportedOnce() throws {
+    for number in [65_534, 65_535, 0, 1, 2] as [UInt16] {
+      reports.noteSent(number, byteCount: 100 + Int(number % 10))
+    }
+    // From 65534: a run of two of one byte, then a vector: lost, and one of two bytes.
+    let first: UInt32 = 65_534 << 16 | 4
+    let words: [UInt32] = [first, 10 << 8, 0x2002 << 16 | 0xC800, 0x04_08_FFFC]
+    let report = feedback(type: 205, words)
+    reports.receive(report)
+    let arrivals = try #require(reports.take()).arrivals
+    #expect(arrivals.map(\.byteCount) == [104, 105, 100, 101])
+    let origin = try #require(arrivals[0].arrivedNs)
+    let times = arrivals.map { $0.arrivedNs.map { Int64($0) - Int64(origin) } }
+    #expect(times == [0, 2_000_000, nil, 1_000_000])
+    reports.receive(report)
+    #expect(try #require(reports.take()).arrivals.isEmpty)
+  }
+
+  @Test func truncatedOrMalformedFeedbackIsSkipped() {
+    let whole = feedback(type: 205, [4, 10 << 8, 0x2002 << 16 | 0xC800, 0x04_08_FFFC])
+    var generator = SystemRandomNumberGenerator()
+    for round in 0..<20_000 {
+      for number in 0..<8 as Range<UInt16> { reports.noteSent(number, byteCount: 100) }
+      var malformed = whole
+      for _ in 0..<3 {
+        malformed[Int.random(in: 1..<whole.count, using: &generator)] = generator.next()
+      }
+      reports.receive(Array(malformed.prefix(round % 2 == 0 ? whole.count : round % whole.count)))
+      #expect((reports.take()?.arrivals.count ?? 0) <= 8)
+    }
+  }
+
+  @Test func offerAsksForNumbersAndAnswerGrantsThem() {
+    let offer = "v=0\r\nm=audio 9 X 1\r\na=mid:0\r\nm=video 9 X 2\r\na=mid:1\r\n"
+    let numbered = SessionDescription.numberingPackets(in: offer)
+    #expect(numbered.components(separatedBy: "a=extmap:5 http").count == 2)
+    #expect(SessionDescription(numbered).packetNumberExtension == 5)
+    #expect(SessionDescription(offer).packetNumberExtension == nil)
+    for number in ["0", "15", "-1", "x"] {
+      let answer = numbered.replacingOccurrences(of: "extmap:5", with: "extmap:\(number)")
+      #expect(SessionDescription(answer).packetNumberExtension == nil)
     }
   }
 }

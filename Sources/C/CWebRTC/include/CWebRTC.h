@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "CUploadPipeline.h"
 
@@ -35,6 +36,8 @@ struct webrtc_event {
 };
 typedef void (*webrtc_event_handler)(void *context, const struct webrtc_event *event);
 typedef void (*webrtc_rtcp_handler)(void *context, const void *bytes, size_t count);
+/// A packet leaves with a transport-wide sequence number.
+typedef void (*webrtc_sent_handler)(void *context, uint16_t number, size_t count);
 
 typedef struct webrtc_peer webrtc_peer;
 
@@ -57,8 +60,19 @@ webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler 
                                 void *context);
 /// Passes each RTCP packet of the peer, decrypted, to the handler. webrtcbin's statistics keep one
 /// block of each report, and lose it while that block's stream pauses, as retransmission does. Call
-/// this before the pipeline plays. The bytes are valid during the handler's call.
-void webrtc_peer_watch_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void *context);
+/// this before the pipeline plays. The bytes are valid during the handler's call. Numbered packets
+/// go to the other handler.
+void webrtc_peer_watch_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler,
+                            webrtc_sent_handler sentHandler, void *context);
+/// Gives each packet of pictures a transport-wide sequence number, in a header extension with this
+/// identifier, 1 to 14 (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+void webrtc_peer_number_packets(webrtc_peer *peer, unsigned extension);
+/// Spreads the packets of pictures over time, so that one large picture does not fill a queue on
+/// the way. 0, as at first: sends each picture at once.
+void webrtc_peer_set_pace(webrtc_peer *peer, uint64_t bitsPerSecond);
+/// The packets sent again so far, and their bytes.
+uint64_t webrtc_peer_repeated_count(webrtc_peer *peer);
+uint64_t webrtc_peer_repeated_bytes(webrtc_peer *peer);
 /// The fingerprint for the offer, which replaces the one that webrtcbin wrote.
 const char *webrtc_peer_fingerprint(webrtc_peer *peer);
 /// Adds an address for candidates. Once one is added, the machine's other addresses are not used.

@@ -1,0 +1,167 @@
+#define _GNU_SOURCE
+#include "CWebRTC.h"
+
+#ifdef FRAMEBUS_MEDIA
+#include <gst/rtp/gstrtpbuffer.h>
+#include <string.h>
+
+#include "WebRTCPeer.h"
+
+// What webrtcbin 1.22 sends, and does not bound: it answers each request for a retransmission, as
+// often as it comes, so that a link that drops packets because it is full gets more of them.
+
+enum {
+  RTP_HEADER = 12,
+  /// A header of one-byte extensions with one of two bytes (RFC 8285, section 4.2).
+  NUMBER_HEADER = 8,
+  /// A packet is retransmitted at most so often, and not after this time: a receiver has by then
+  /// gone on, or asks for a key frame.
+  MAXIMUM_COUNT = 5,
+  MAXIMUM_AGE_US = 2000 * 1000,
+  /// The first repetition of a retransmission waits so long, and each further one twice as long:
+  /// a queue that is full now has room once the bitrate has fallen.
+  REPETITION_US = 100 * 1000,
+  /// Each media packet allows the retransmission of a third of its size, and what is allowed
+  /// adds up to this.
+  CREDIT_SHARE = 3,
+  MAXIMUM_CREDIT = 24 * 1024,
+  USUAL_SIZE = 1200,
+};
+
+struct packet_head {
+  /// Whether it has neither a header extension nor contributing sources.
+  bool isPlain;
+  bool isSound;
+  uint16_t number;
+  uint32_t source;
+};
+
+static struct packet_head head_of(GstBuffer *buffer) {
+  guint8 bytes[RTP_HEADER];
+  if (gst_buffer_extract(buffer, 0, bytes, sizeof bytes) != sizeof bytes)
+    return (struct packet_head){0};
+  return (struct packet_head){.isPlain = (bytes[0] & 0xDF) == 0x80,
+                              .isSound = (bytes[1] & 0x7F) == WEBRTC_SOUND_PAYLOAD,
+                              .number = GST_READ_UINT16_BE(bytes + 2),
+                              .source = GST_READ_UINT32_BE(bytes + 8)};
+}
+
+/// The packet with a transport-wide sequence number. Only the header is copied.
+static GstBuffer *numbered(GstBuffer *buffer, unsigned extension, uint16_t number) {
+  guint8 bytes[RTP_HEADER + NUMBER_HEADER];
+  gst_buffer_extract(buffer, 0, bytes, RTP_HEADER);
+  bytes[0] |= 0x10;
+  const guint8 header[NUMBER_HEADER] = {
+      0xBE, 0xDE, 0, 1, (guint8)(extension << 4 | 1), (guint8)(number >> 8), (guint8)number, 0};
+  memcpy(bytes + RTP_HEADER, header, sizeof header);
+  GstBuffer *made = gst_buffer_new_memdup(bytes, sizeof bytes);
+  gst_buffer_copy_into(made, buffer, GST_BUFFER_COPY_MEMORY, RTP_HEADER, SIZE_MAX);
+  gst_buffer_copy_into(made, buffer, GST_BUFFER_COPY_METADATA, 0, SIZE_MAX);
+  gst_buffer_unref(buffer);
+  return made;
+}
+
+static void remember(struct webrtc_sending *sending, struct packet_head head, size_t size) {
+  struct webrtc_sent *sent = &sending->sent[head.number % WEBRTC_SENT_COUNT];
+  g_mutex_lock(&sending->lock);
+  *sent = (struct webrtc_sent){
+      .source = head.source, .number = head.number, .size = size, .atUs = g_get_monotonic_time()};
+  sending->creditBytes =
+      MIN(sending->creditBytes + (int64_t)size / CREDIT_SHARE, (int64_t)MAXIMUM_CREDIT);
+  g_mutex_unlock(&sending->lock);
+}
+
+/// Counts a packet of pictures, and numbers it if the peer agreed to that.
+static gboolean on_packet(GstBuffer **buffer, guint index, gpointer context) {
+  (void)index;
+  webrtc_peer *peer = context;
+  struct webrtc_sending *sending = &peer->sending;
+  size_t size = gst_buffer_get_size(*buffer);
+  struct packet_head head = head_of(*buffer);
+  if (head.isSound) return TRUE;
+  if (GST_BUFFER_FLAG_IS_SET(*buffer, GST_RTP_BUFFER_FLAG_RETRANSMISSION)) {
+    atomic_fetch_add(&sending->repeatedBytes, size);
+    atomic_fetch_add(&sending->repeatedCount, 1);
+  } else {
+    remember(sending, head, size);
+  }
+  unsigned extension = atomic_load(&sending->extension);
+  if (extension == 0 || !head.isPlain) return TRUE;
+  uint16_t number = atomic_fetch_add(&sending->nextNumber, 1);
+  *buffer = numbered(*buffer, extension, number);
+  peer->sentHandler(peer->rtcpContext, number, size);
+  return TRUE;
+}
+
+static GstPadProbeReturn on_packets(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+  (void)pad;
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+    on_packet(&buffer, 0, context);
+    GST_PAD_PROBE_INFO_DATA(info) = buffer;
+    return GST_PAD_PROBE_OK;
+  }
+  GstBufferList *list = gst_buffer_list_make_writable(GST_PAD_PROBE_INFO_BUFFER_LIST(info));
+  GST_PAD_PROBE_INFO_DATA(info) = list;
+  gst_buffer_list_foreach(list, on_packet, context);
+  return GST_PAD_PROBE_OK;
+}
+
+/// Whether a requested packet is sent again. A packet that is no longer known is limited by the
+/// credit alone.
+static bool allows(struct webrtc_sending *sending, uint32_t source, uint16_t number) {
+  struct webrtc_sent *sent = &sending->sent[number % WEBRTC_SENT_COUNT];
+  bool isKnown = sent->number == number && sent->source == source && sent->size > 0;
+  int64_t nowUs = g_get_monotonic_time();
+  int64_t size = isKnown ? (int64_t)sent->size : USUAL_SIZE;
+  if (size > sending->creditBytes) return false;
+  if (isKnown) {
+    if (sent->count == MAXIMUM_COUNT || nowUs - sent->atUs > MAXIMUM_AGE_US) return false;
+    if (sent->count > 0 && nowUs - sent->repeatedAtUs < REPETITION_US << (sent->count - 1))
+      return false;
+    sent->count++;
+    sent->repeatedAtUs = nowUs;
+  }
+  sending->creditBytes -= size;
+  return true;
+}
+
+static GstPadProbeReturn on_request(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+  (void)pad;
+  struct webrtc_sending *sending = &((webrtc_peer *)context)->sending;
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT(info);
+  const GstStructure *request = gst_event_get_structure(event);
+  if (request == NULL) return GST_PAD_PROBE_OK;
+  guint number = 0, source = 0;
+  bool isAllowed = true;
+  g_mutex_lock(&sending->lock);
+  if (gst_structure_has_name(request, "GstRTPRetransmissionRequest") &&
+      gst_structure_get_uint(request, "seqnum", &number) &&
+      gst_structure_get_uint(request, "ssrc", &source))
+    isAllowed = allows(sending, source, (uint16_t)number);
+  g_mutex_unlock(&sending->lock);
+  return isAllowed ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
+void webrtc_peer_bound_sending(webrtc_peer *peer, GstElement *repeater) {
+  webrtc_add_probe(repeater, "src", on_packets, peer);
+  GstPad *pad = gst_element_get_static_pad(repeater, "src");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, on_request, peer, NULL);
+  gst_object_unref(pad);
+}
+
+void webrtc_peer_number_packets(webrtc_peer *peer, unsigned extension) {
+  if (peer->sentHandler != NULL) atomic_store(&peer->sending.extension, extension);
+}
+
+uint64_t webrtc_peer_repeated_count(webrtc_peer *peer) {
+  return atomic_load(&peer->sending.repeatedCount);
+}
+
+uint64_t webrtc_peer_repeated_bytes(webrtc_peer *peer) {
+  return atomic_load(&peer->sending.repeatedBytes);
+}
+
+#else
+typedef int webrtc_sending_is_absent;
+#endif

@@ -1,0 +1,232 @@
+/// What the peer reports about a packet.
+public struct PacketArrival: Hashable, Sendable {
+  public var sentNs: UInt64
+  /// By the peer's clock; nil if it is lost.
+  public var arrivedNs: UInt64?
+  public var byteCount: Int
+
+  public init(sentNs: UInt64, arrivedNs: UInt64?, byteCount: Int) {
+    self.sentNs = sentNs
+    self.arrivedNs = arrivedNs
+    self.byteCount = byteCount
+  }
+}
+
+/// The rate that a path carries without a growing queue, estimated from the times at which packets
+/// arrive: the delay-based half of Google Congestion Control (draft-ietf-rmcat-gcc-02, section 5).
+struct DelayEstimate: Hashable, Sendable {
+  private(set) var bitsPerSecond: Double
+  private var trend = DelayTrend()
+  private var throughput = Throughput()
+  /// The delays now and without a queue, with the difference of the clocks.
+  private var delayMs = 0.0
+  private var leastDelayMs = Double.infinity
+  private var changedNs: UInt64 = 0
+  private var decreasedNs: UInt64 = 0
+  /// The throughput at which queues grew before, averaged.
+  private var capacity: Double?
+
+  /// The part of the throughput that lets a queue drain.
+  private static let decrease = 0.85
+  /// What varies without a queue that stays, as when one picture is large.
+  private static let gentleDecrease = 0.95
+  /// Where no queue has grown before, or the path carries more than it did then.
+  private static let fastGrowth = 1.2
+  /// Within these shares of the capacity, growth is careful.
+  private static let nearness = 0.85...1.1
+  private static let packetBits = 9600.0
+  /// A queue that does not grow, but stays this long, is to drain; a short one may.
+  private static let queueMs = (short: 40.0, long: 80.0)
+
+  init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
+
+  /// Takes what one report says.
+  mutating func update(_ arrivals: [PacketArrival], roundTripNs: UInt64, nowNs: UInt64) {
+    for arrival in arrivals {
+      throughput.add(arrival)
+      guard let arrivedNs = arrival.arrivedNs else { continue }
+      trend.add(arrival.sentNs, arrivedNs)
+      delayMs = Double(Int64(bitPattern: arrivedNs &- arrival.sentNs)) / 1e6
+      leastDelayMs = min(leastDelayMs, delayMs)
+    }
+    let elapsed = changedNs == 0 ? 0 : Double(min(nowNs &- changedNs, 1_000_000_000)) / 1e9
+    changedNs = nowNs
+    // Clocks drift, and a path may become a longer one.
+    leastDelayMs += elapsed
+    let queueMs = delayMs - leastDelayMs
+    switch trend.signal {
+    case .overuse: reduce(roundTripNs, nowNs)
+    case .normal where queueMs > Self.queueMs.long: reduce(roundTripNs, nowNs)
+    case .normal where queueMs < Self.queueMs.short: grow(for: elapsed, roundTripNs)
+    case .normal, .underuse: break
+    }
+  }
+
+  /// The bounds of the bitrate; what an encoder does not use cannot be estimated.
+  mutating func limit(_ minimum: Double, _ maximum: Double) {
+    bitsPerSecond = min(maximum, max(minimum, bitsPerSecond))
+  }
+
+  private mutating func reduce(_ roundTripNs: UInt64, _ nowNs: UInt64) {
+    guard let carried = throughput.carried, let offered = throughput.offered,
+      nowNs > decreasedNs &+ max(roundTripNs, 200_000_000)
+    else { return }
+    decreasedNs = nowNs
+    // Everything arrives as fast as it is sent: the encoder sends little, or unevenly.
+    if carried > 0.9 * offered { return bitsPerSecond *= Self.gentleDecrease }
+    if let capacity, abs(carried - capacity) < 0.5 * capacity {
+      self.capacity = 0.9 * capacity + 0.1 * carried
+    } else {
+      capacity = carried
+    }
+    bitsPerSecond = min(bitsPerSecond, Self.decrease * carried)
+  }
+
+  private mutating func grow(for seconds: Double, _ roundTripNs: UInt64) {
+    guard let carried = throughput.carried else { return }
+    if let capacity, carried > capacity * Self.nearness.upperBound { self.capacity = nil }
+    let isNear = capacity.map { Self.nearness.contains(bitsPerSecond / $0) } ?? false
+    let response = Double(roundTripNs) / 1e9 + 0.1
+    let wanted =
+      isNear
+      ? bitsPerSecond + max(4000, Self.packetBits / response) * seconds
+      : bitsPerSecond * (1 + (Self.fastGrowth - 1) * seconds)
+    // An encoder that has little to send proves little.
+    if wanted < 1.5 * carried + 10_000 { bitsPerSecond = max(bitsPerSecond, wanted) }
+  }
+}
+
+/// What was sent in half a second, and how fast it arrived.
+private struct Throughput: Hashable, Sendable {
+  private static let windowNs: UInt64 = 500_000_000
+  private var packets: [PacketArrival] = []
+
+  mutating func add(_ packet: PacketArrival) {
+    packets.append(packet)
+    let goneCount =
+      packets.firstIndex { $0.sentNs &+ Self.windowNs >= packet.sentNs } ?? packets.count
+    packets.removeFirst(goneCount)
+  }
+
+  /// Bits a second, by the times of sending; nil until there is enough to tell.
+  var offered: Double? { Self.rate(packets.map { ($0.sentNs, $0.byteCount) }) }
+
+  /// Bits a second, by the times of arrival.
+  var carried: Double? {
+    Self.rate(
+      packets.compactMap { packet in packet.arrivedNs.map { ($0, packet.byteCount) } })
+  }
+
+  private static func rate(_ packets: [(timeNs: UInt64, byteCount: Int)]) -> Double? {
+    guard let first = packets.first, let last = packets.last, last.timeNs > first.timeNs,
+      last.timeNs - first.timeNs >= windowNs / 4
+    else { return nil }
+    let byteCount = packets.dropFirst().reduce(0) { $0 + $1.byteCount }
+    return Double(byteCount * 8) / (Double(last.timeNs - first.timeNs) / 1e9)
+  }
+}
+
+/// Whether queues on the path grow: the slope of the delay over the last groups of packets,
+/// compared with a threshold that adapts to the path's own variation.
+private struct DelayTrend: Hashable, Sendable {
+  enum Signal { case normal, overuse, underuse }
+
+  /// Packets that left together.
+  private struct Group: Hashable, Sendable {
+    var firstSentNs: UInt64
+    var lastSentNs: UInt64
+    var arrivedNs: UInt64
+  }
+  private struct Sample: Hashable, Sendable {
+    let arrivedMs: Double
+    let delayMs: Double
+  }
+
+  private static let groupNs: UInt64 = 5_000_000
+  private static let sampleCount = 20
+  private static let smoothing = 0.9
+  private static let gain = 4.0
+  /// A difference of this length is a pause or another clock, not a queue.
+  private static let longestMs = 3000.0
+
+  private(set) var signal = Signal.normal
+  private var current: Group?
+  private var previous: Group?
+  private var startNs: UInt64?
+  private var delayMs = 0.0
+  private var smoothedMs = 0.0
+  private var samples: [Sample] = []
+  private var groupCount = 0
+  private var threshold = 12.5
+  private var overuseMs = 0.0
+  private var before = 0.0
+
+  mutating func add(_ sentNs: UInt64, _ arrivedNs: UInt64) {
+    let next = Group(firstSentNs: sentNs, lastSentNs: sentNs, arrivedNs: arrivedNs)
+    guard var group = current else {
+      current = next
+      return
+    }
+    if sentNs < group.firstSentNs { return }
+    if sentNs - group.firstSentNs <= Self.groupNs {
+      group.lastSentNs = max(group.lastSentNs, sentNs)
+      group.arrivedNs = max(group.arrivedNs, arrivedNs)
+      current = group
+      return
+    }
+    if let previous { compare(group, with: previous) }
+    previous = group
+    current = next
+  }
+
+  private mutating func compare(_ group: Group, with previous: Group) {
+    let sentMs = Double(group.lastSentNs &- previous.lastSentNs) / 1e6
+    let arrivedMs = Double(Int64(bitPattern: group.arrivedNs &- previous.arrivedNs)) / 1e6
+    guard arrivedMs >= 0, max(arrivedMs, sentMs) < Self.longestMs else {
+      self = DelayTrend()
+      return
+    }
+    let startNs = startNs ?? group.arrivedNs
+    self.startNs = startNs
+    groupCount += 1
+    delayMs += arrivedMs - sentMs
+    smoothedMs = Self.smoothing * smoothedMs + (1 - Self.smoothing) * delayMs
+    let timeMs = Double(Int64(bitPattern: group.arrivedNs &- startNs)) / 1e6
+    samples.append(Sample(arrivedMs: timeMs, delayMs: smoothedMs))
+    if samples.count > Self.sampleCount { samples.removeFirst() }
+    guard samples.count == Self.sampleCount else { return }
+    judge(slope * Double(min(groupCount, 60)) * Self.gain, over: sentMs)
+    adapt(over: min(arrivedMs, 100))
+  }
+
+  /// By least squares.
+  private var slope: Double {
+    let count = Double(samples.count)
+    let meanX = samples.reduce(0) { $0 + $1.arrivedMs } / count
+    let meanY = samples.reduce(0) { $0 + $1.delayMs } / count
+    var (above, below) = (0.0, 0.0)
+    for sample in samples {
+      above += (sample.arrivedMs - meanX) * (sample.delayMs - meanY)
+      below += (sample.arrivedMs - meanX) * (sample.arrivedMs - meanX)
+    }
+    return below == 0 ? 0 : above / below
+  }
+
+  private mutating func judge(_ value: Double, over sentMs: Double) {
+    if value > threshold {
+      overuseMs += sentMs
+      if overuseMs > 10, value >= before { signal = .overuse }
+    } else {
+      overuseMs = 0
+      signal = value < -threshold ? .underuse : .normal
+    }
+    before = value
+  }
+
+  private mutating func adapt(over elapsedMs: Double) {
+    let size = abs(before)
+    if size > threshold + 15 { return }
+    let speed = size < threshold ? 0.039 : 0.0087
+    threshold = min(600, max(6, threshold + speed * (size - threshold) * elapsedMs))
+  }
+}

@@ -1,0 +1,60 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// Uploads over a link that carries less than they would send, and what a receiver asks for.
+  @Suite(.serialized, .enabled(if: getuid() == 0, "only root can make networks"))
+  struct CongestionTests {
+    private let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    /// Noise cannot be compressed: the encoder uses all that it may.
+    private func capture() throws -> RunningProgram {
+      try RunningProgram(
+        "framebus",
+        ["capture", "test:noise", "--size", "640x360", "--fps", "30", "--root", root.path])
+    }
+
+    private func upload(to server: WebServer, _ more: String...) throws -> RunningProgram {
+      try RunningProgram(
+        "framebus",
+        ["upload", "whip:\(server.address("whip"))", "--allow-http", "--verbose"] + more
+          + ["--root", root.path])
+    }
+
+    /// The link has a round trip of 40 ms and a queue of 250 ms. The receiver reports the arrival
+    /// of each packet, as browsers do, or only losses.
+    @Test(arguments: ["arrivals=yes", "arrivals=no"])
+    func slowLinkIsNotFloodedAndPictureContinues(how: String) throws {
+      let network = try NetworkNamespace(slowLink: ["delay=20", "queue=250"])
+      let server = try WebServer("whip_server.py", ["0", how], in: network)
+      let capture = try capture()
+      let upload = try upload(to: server, "--bitrate", "1500k")
+      try server.waitForFrames(60)
+      let (bytes, start) = (try network.sentBytes, monotonicNowNs())
+      let frameCount = server.frameNumbers.count
+      try network.set("rate", 400)
+      try server.waitForFrames(frameCount + 200)
+      let seconds = Double(monotonicNowNs() - start) / 1e9
+      let offered = Double(try network.sentBytes - bytes) * 8 / seconds
+      // 8 Mbit/s and more while each request for a retransmission was answered.
+      #expect(offered < 1.3 * 1_500_000, "\(offered) bit/s in \(seconds) s")
+      // Measured in the pattern's own time, because the machine may be busy.
+      let numbers = server.frameNumbers.dropFirst(frameCount)
+      let longest = zip(numbers, numbers.dropFirst()).map { $1 - $0 }.max() ?? 0
+      // 158 before, at best.
+      #expect(longest < 140, "a gap of \(longest) frames")
+      try network.set("rate", 0)
+      try waitUntil("the bitrate has recovered: \(upload.transcript)") {
+        upload.errors.text.split(separator: "\n").last { $0.contains("set the bitrate to") }
+          .flatMap { $0.split(separator: " ").dropLast().last }.flatMap { Int($0) } ?? 0 > 800
+      }
+      #expect(server.lines("POST") == ["POST 201"])
+      #expect(try upload.end(with: SIGTERM).status == .exited(0))
+      try capture.end(with: SIGTERM)
+    }
+  }
+#endif
