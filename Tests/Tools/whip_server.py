@@ -25,6 +25,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   closes=N        ends the first media connection, but not its session, after N frames
   pli=N           asks for a key frame after every N frames, by PLI (RFC 4585)
   fir=N           the same by FIR (RFC 5104)
+  plis=N,M…       asks for one by PLI after these numbers of frames
   arrivals=yes    reports when each packet arrived, as browsers do
   remb=N          allows at most N bits a second of pictures
   times=yes       also writes media times: of each picture, beside the time that the test pattern
@@ -104,7 +105,8 @@ async def watch(receiver, frame, number, count):
     if "remb" in settings:
         await send_remb(receiver, int(settings["remb"]))
     for source in receiver.getSynchronizationSources():
-        if count % int(settings.get("pli", sys.maxsize)) == 0:
+        is_listed = str(count) in settings.get("plis", "").split(",")
+        if is_listed or count % int(settings.get("pli", sys.maxsize)) == 0:
             await receiver._send_rtcp_pli(source.source)
         if count % int(settings.get("fir", sys.maxsize)) == 0:
             await send_fir(receiver, source.source, count)

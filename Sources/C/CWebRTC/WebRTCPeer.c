@@ -331,6 +331,7 @@ void webrtc_peer_destroy(webrtc_peer *peer) {
   gst_object_unref(peer->element);
   g_clear_object(&peer->sound);
   g_ptr_array_unref(peer->named);
+  gst_clear_event(&peer->sending.keyRequest);
   explicit_bzero(&peer->identity, sizeof peer->identity);
   g_free(peer);
 }

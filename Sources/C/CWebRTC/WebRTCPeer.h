@@ -33,6 +33,9 @@ struct webrtc_sending {
   struct webrtc_sent sent[WEBRTC_SENT_COUNT];
   /// The bytes that retransmissions may use now.
   int64_t creditBytes;
+  /// When a key frame was last requested, and a later request that waits; or 0 and NULL.
+  int64_t keyAtUs;
+  GstEvent *keyRequest;
   atomic_uint_least64_t repeatedCount, repeatedBytes;
   /// The identifier of the transport-wide sequence number; 0 while the peer did not agree to it.
   atomic_uint extension;

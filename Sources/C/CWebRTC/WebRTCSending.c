@@ -26,6 +26,8 @@ enum {
   CREDIT_SHARE = 3,
   MAXIMUM_CREDIT = 24 * 1024,
   USUAL_SIZE = 1200,
+  /// The shortest time between requested key frames, because they are large.
+  KEY_FRAME_US = 1000 * 1000,
 };
 
 struct packet_head {
@@ -71,6 +73,25 @@ static void remember(struct webrtc_sending *sending, struct packet_head head, si
   g_mutex_unlock(&sending->lock);
 }
 
+/// Passes on a key frame request that came too early, now that it is time.
+static void repeat_key_request(webrtc_peer *peer, GstPad *pad) {
+  struct webrtc_sending *sending = &peer->sending;
+  GstEvent *request = NULL;
+  g_mutex_lock(&sending->lock);
+  int64_t nowUs = g_get_monotonic_time();
+  if (sending->keyRequest != NULL && nowUs - sending->keyAtUs >= KEY_FRAME_US) {
+    request = g_steal_pointer(&sending->keyRequest);
+    sending->keyAtUs = nowUs;
+  }
+  g_mutex_unlock(&sending->lock);
+  if (request == NULL) return;
+  GstElement *repeater = gst_pad_get_parent_element(pad);
+  GstPad *sink = gst_element_get_static_pad(repeater, "sink");
+  gst_pad_push_event(sink, request);
+  gst_object_unref(sink);
+  gst_object_unref(repeater);
+}
+
 /// Counts a packet of pictures, and numbers it if the peer agreed to that.
 static gboolean on_packet(GstBuffer **buffer, guint index, gpointer context) {
   (void)index;
@@ -94,7 +115,7 @@ static gboolean on_packet(GstBuffer **buffer, guint index, gpointer context) {
 }
 
 static GstPadProbeReturn on_packets(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
-  (void)pad;
+  repeat_key_request(context, pad);
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
     GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
     on_packet(&buffer, 0, context);
@@ -126,6 +147,19 @@ static bool allows(struct webrtc_sending *sending, uint32_t source, uint16_t num
   return true;
 }
 
+/// Whether the time since the last key frame request allows another. One that comes too early is
+/// kept for later, the last of several.
+static bool allows_key_frame(struct webrtc_sending *sending, GstEvent *request) {
+  int64_t nowUs = g_get_monotonic_time();
+  if (sending->keyAtUs == 0 || nowUs - sending->keyAtUs >= KEY_FRAME_US) {
+    gst_clear_event(&sending->keyRequest);
+    sending->keyAtUs = nowUs;
+    return true;
+  }
+  gst_event_replace(&sending->keyRequest, request);
+  return false;
+}
+
 static GstPadProbeReturn on_request(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
   (void)pad;
   struct webrtc_sending *sending = &((webrtc_peer *)context)->sending;
@@ -135,9 +169,11 @@ static GstPadProbeReturn on_request(GstPad *pad, GstPadProbeInfo *info, gpointer
   guint number = 0, source = 0;
   bool isAllowed = true;
   g_mutex_lock(&sending->lock);
-  if (gst_structure_has_name(request, "GstRTPRetransmissionRequest") &&
-      gst_structure_get_uint(request, "seqnum", &number) &&
-      gst_structure_get_uint(request, "ssrc", &source))
+  if (gst_structure_has_name(request, "GstForceKeyUnit"))
+    isAllowed = allows_key_frame(sending, event);
+  else if (gst_structure_has_name(request, "GstRTPRetransmissionRequest") &&
+           gst_structure_get_uint(request, "seqnum", &number) &&
+           gst_structure_get_uint(request, "ssrc", &source))
     isAllowed = allows(sending, source, (uint16_t)number);
   g_mutex_unlock(&sending->lock);
   return isAllowed ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;

@@ -56,5 +56,20 @@
       #expect(try upload.end(with: SIGTERM).status == .exited(0))
       try capture.end(with: SIGTERM)
     }
+
+    @Test func keyFrameRequestsAreGrantedOnceASecondAndTheLastIsKept() throws {
+      let server = try WebServer("whip_server.py", ["0", "plis=40,43,46,49,52"])
+      let capture = try capture()
+      let upload = try upload(to: server)
+      try server.waitForFrames(140)
+      try upload.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+      let numbers = server.frameNumbers
+      let asked = numbers[39]
+      let keys = server.lines("key ").compactMap { Int($0.dropFirst(4)) }.filter { $0 > asked }
+      // Five were; in the pattern's own time, of which a busy machine sends only some.
+      #expect(keys.count >= 2 && keys[0] < asked + 25, "\(keys) after \(asked)")
+      #expect(keys.count < 2 || (25..<60).contains(keys[1] - keys[0]), "\(keys)")
+    }
   }
 #endif
