@@ -34,6 +34,9 @@ public protocol Destination: AnyObject {
   /// is never established.
   var lostFrames: Int { get }
 
+  /// The network to its peer; nil if there is none, or nothing is known of it.
+  var network: NetworkFigures? { get }
+
   /// Whether it connects to a peer, and reports by `DestinationSetup.onLive` and `onLoss` whether
   /// that accepts samples.
   var connects: Bool { get }
@@ -93,6 +96,7 @@ public protocol Destination: AnyObject {
 extension Destination {
   public var frameLimit: Int? { nil }
   public var lostFrames: Int { 0 }
+  public var network: NetworkFigures? { nil }
   public var connects: Bool { false }
   public var unconnected: DestinationError? { nil }
   public var refusesPictures: Bool { false }

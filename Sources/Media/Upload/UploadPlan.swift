@@ -89,6 +89,22 @@ public struct UploadProgress: Hashable, Sendable {
   public var byteCount: UInt64 = 0
   /// Nil if no stream of sound was requested.
   public var sound: SoundFigures?
+  /// Nil if the destination knows nothing of a network.
+  public var network: NetworkFigures?
+}
+
+/// What a peer's reports say of the network, and what the destination does about it.
+public struct NetworkFigures: Hashable, Sendable {
+  /// The bitrate of the pictures that the network allows, at most the requested one.
+  public var targetBitsPerSecond = 0
+  /// Nil if the peer has not reported it.
+  public var roundTripNs: UInt64?
+  /// The share of packets lost recently, 0…1; nil if the peer has not reported it.
+  public var lostShare: Double?
+  /// Packets that were sent again.
+  public var retransmittedPackets = 0
+
+  public init() {}
 }
 
 /// The figures of an upload's sound.

@@ -193,12 +193,17 @@ package struct UploadPump {
 
   mutating func progress(drops: UInt64, sound: SoundFigures?, nowNs: UInt64) -> UploadProgress {
     statistics.lostFrames = destination.lostFrames
-    return statistics.progress(
+    var progress = statistics.progress(
       drops: drops, sound: sound, byteCount: destination.byteCount, nowNs: nowNs)
+    progress.network = destination.network
+    return progress
   }
 
   package mutating func summary(drops: UInt64, sound: SoundFigures? = nil) -> UploadProgress {
     statistics.lostFrames = destination.lostFrames
-    return statistics.summary(drops: drops, sound: sound, byteCount: destination.byteCount)
+    var progress = statistics.summary(
+      drops: drops, sound: sound, byteCount: destination.byteCount)
+    progress.network = destination.network
+    return progress
   }
 }

@@ -65,6 +65,7 @@
     /// The newest frame that was dropped because the endpoint refuses video.
     private var refused: SequenceNumber?
     public private(set) var lostFrames = 0
+    private var lastNetwork: NetworkFigures?
     private var retries: RetrySchedule
     /// Whether any attempt was connected.
     private var hasWorked = false
@@ -142,6 +143,21 @@
     }
 
     public var byteCount: UInt64 { bytesBefore + (attempt?.pipeline.bytesWritten ?? 0) }
+
+    /// That of the present connection, or the last one.
+    public var network: NetworkFigures? {
+      attempt.flatMap { $0.connection.hasConnected ? Self.network($0.connection.bitrate) : nil }
+        ?? lastNetwork
+    }
+
+    private static func network(_ bitrate: BitrateControl) -> NetworkFigures {
+      var figures = NetworkFigures()
+      figures.targetBitsPerSecond = bitrate.bitsPerSecond
+      figures.roundTripNs = bitrate.roundTripNs
+      figures.lostShare = bitrate.lostShare
+      figures.retransmittedPackets = bitrate.repeatedPackets
+      return figures
+    }
 
     public func expectSound() { hasSound = true }
 
@@ -370,6 +386,7 @@
     private func close() {
       guard let attempt else { return }
       if attempt.connection.hasConnected { hasWorked = true }
+      lastNetwork = network
       attempt.connection.end()
       attempt.pipeline.stop()
       bytesBefore += attempt.pipeline.bytesWritten

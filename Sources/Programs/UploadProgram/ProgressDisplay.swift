@@ -112,6 +112,14 @@ final class ProgressDisplay: Sendable {
       + "\(counted(progress.drops, "drop")), latency "
       + "\(tenths(Double(progress.latencyP50Ns) / 1e6)) / "
       + "\(tenths(Double(progress.latencyP99Ns) / 1e6)) ms" + (progress.sound.map(line) ?? "")
+      + (progress.network.map(line) ?? "")
+  }
+
+  private static func line(_ network: NetworkFigures) -> String {
+    ", target \(tenths(Double(network.targetBitsPerSecond) / 1e6)) Mbit/s"
+      + (network.roundTripNs.map { ", RTT \(tenths(Double($0) / 1e6)) ms" } ?? "")
+      + (network.lostShare.map { ", \(tenths($0 * 100)) % lost" } ?? "")
+      + ", \(network.retransmittedPackets) retransmitted"
   }
 
   private static func line(_ sound: SoundFigures) -> String {
@@ -137,9 +145,10 @@ private struct SummaryRecord: Encodable {
   let output: String
   let end: String
   let sound: SoundRecord?
+  let network: NetworkRecord?
 
   enum CodingKeys: String, CodingKey {
-    case frames, repeated, fps, drops, bytes, output, end, sound
+    case frames, repeated, fps, drops, bytes, output, end, sound, network
     case latencyP50Ns = "latency_p50_ns"
     case latencyP99Ns = "latency_p99_ns"
     case bitsPerSecond = "bits_per_second"
@@ -157,6 +166,7 @@ private struct SummaryRecord: Encodable {
     bitsPerSecond = progress.bitsPerSecond.rounded()
     output = summary.output
     sound = progress.sound.map(SoundRecord.init)
+    network = progress.network.map(NetworkRecord.init)
     end =
       switch summary.end {
       case .limitReached: "limit"
@@ -164,6 +174,28 @@ private struct SummaryRecord: Encodable {
       case .publisherFinished: "finished"
       case .publisherFailed: "failed"
       }
+  }
+}
+
+/// The network's part of the summary.
+private struct NetworkRecord: Encodable {
+  let targetBitsPerSecond: Int
+  let roundTripNs: UInt64?
+  let lostShare: Double?
+  let retransmittedPackets: Int
+
+  enum CodingKeys: String, CodingKey {
+    case targetBitsPerSecond = "target_bits_per_second"
+    case roundTripNs = "round_trip_ns"
+    case lostShare = "lost_share"
+    case retransmittedPackets = "retransmitted_packets"
+  }
+
+  init(_ figures: NetworkFigures) {
+    targetBitsPerSecond = figures.targetBitsPerSecond
+    roundTripNs = figures.roundTripNs
+    lostShare = figures.lostShare
+    retransmittedPackets = figures.retransmittedPackets
   }
 }
 

@@ -57,6 +57,23 @@
       try capture.end(with: SIGTERM)
     }
 
+    @Test func receiversBoundIsObeyedAndFiguresAreShown() throws {
+      let network = try NetworkNamespace(slowLink: ["delay=20"])
+      let server = try WebServer("whip_server.py", ["0", "remb=300000"], in: network)
+      let capture = try capture()
+      let upload = try upload(to: server, "--bitrate", "1500k", "--json")
+      try upload.waitForErrors("set the bitrate to 300 kbit/s")
+      try upload.waitForErrors(", target 0.3 Mbit/s, RTT ")
+      let offer = server.lines("offer a=extmap:")
+      #expect(offer.count == 1 && offer[0].hasSuffix("transport-wide-cc-extensions-01"))
+      let result = try upload.end(with: SIGTERM)
+      let summary = try JSONDecoder().decode(Summary.self, from: Data(result.output.utf8))
+      #expect(summary.network.target_bits_per_second == 300_000)
+      #expect(summary.network.round_trip_ns ?? 0 >= 40_000_000)
+      #expect(summary.network.lost_share == 0 && summary.network.retransmitted_packets == 0)
+      try capture.end(with: SIGTERM)
+    }
+
     @Test func keyFrameRequestsAreGrantedOnceASecondAndTheLastIsKept() throws {
       let server = try WebServer("whip_server.py", ["0", "plis=40,43,46,49,52"])
       let capture = try capture()
@@ -71,5 +88,15 @@
       #expect(keys.count >= 2 && keys[0] < asked + 25, "\(keys) after \(asked)")
       #expect(keys.count < 2 || (25..<60).contains(keys[1] - keys[0]), "\(keys)")
     }
+  }
+
+  private struct Summary: Decodable {
+    struct Network: Decodable {
+      let target_bits_per_second: Int
+      let round_trip_ns: Int?
+      let lost_share: Double?
+      let retransmitted_packets: Int
+    }
+    let network: Network
   }
 #endif
