@@ -32,6 +32,28 @@ static void take_line(GstDebugCategory *category, GstDebugLevel level, const gch
   isTaking = false;
 }
 
+/// Takes the warnings of GLib and of libraries on it, which it would write to standard error.
+static GLogWriterOutput take_warning(GLogLevelFlags level, const GLogField *fields, gsize count,
+                                     gpointer data) {
+  const GLogLevelFlags warnings = G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING;
+  fb_gstreamer_line take = atomic_load(&taker);
+  // The last words of a program that aborts are for its user.
+  if (take == NULL || isTaking || !(level & warnings) || (level & G_LOG_FLAG_FATAL))
+    return g_log_writer_default(level, fields, count, data);
+  const char *domain = "glib", *text = NULL;
+  for (gsize i = 0; i < count; i++) {
+    if (fields[i].length >= 0) continue;
+    if (g_strcmp0(fields[i].key, "GLIB_DOMAIN") == 0) domain = fields[i].value;
+    if (g_strcmp0(fields[i].key, "MESSAGE") == 0) text = fields[i].value;
+  }
+  isTaking = true;
+  fb_gstreamer_level kind =
+      level & G_LOG_LEVEL_WARNING ? FB_GSTREAMER_WARNING : FB_GSTREAMER_ERROR;
+  if (text != NULL) take(kind, domain, text, "", 0);
+  isTaking = false;
+  return G_LOG_WRITER_HANDLED;
+}
+
 void fb_gstreamer_log(fb_gstreamer_line function, fb_gstreamer_level level) {
   atomic_store(&taker, function);
   const char *requested = getenv("GST_DEBUG");
@@ -42,6 +64,10 @@ void fb_gstreamer_log(fb_gstreamer_line function, fb_gstreamer_level level) {
     gst_debug_remove_log_function(gst_debug_log_default);
   }
   gst_debug_add_log_function(take_line, NULL, NULL);
+  // GLib takes one writer for the life of a process.
+  static atomic_flag hasWriter = ATOMIC_FLAG_INIT;
+  if (!is_requested && !atomic_flag_test_and_set(&hasWriter))
+    g_log_set_writer_func(take_warning, NULL, NULL);
 }
 
 void fb_log_message(GstMessage *message) {

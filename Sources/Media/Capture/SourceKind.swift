@@ -112,8 +112,8 @@ extension SourceKind {
     "test[:PATTERN]", "Test pattern: bars, gradient, noise or flash", needs: .nothing,
     options: [.fps, .size, .orientation], rate: drawnRate
   ) { argument throws(SourceSpecificationError) in
-    guard let style = TestPatternStyle(rawValue: argument ?? TestPatternStyle.bars.rawValue)
-    else { throw .unknownPattern(argument ?? "") }
+    guard let argument, !argument.isEmpty else { return .test(.bars) }
+    guard let style = TestPatternStyle(rawValue: argument) else { throw .unknownPattern(argument) }
     return .test(style)
   }
 

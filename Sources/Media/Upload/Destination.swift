@@ -132,6 +132,8 @@ public struct DestinationSetup: Sendable {
   /// Whether a first attempt that failed is repeated, as after a lost connection: nobody waits at
   /// a terminal to correct the cause.
   public var retriesFirst = false
+  /// How long to try to reconnect to a lost peer.
+  public var reconnectsFor = Duration.seconds(120)
   /// Called on any thread when the peer has accepted a sample over a new connection.
   public var onLive: @Sendable () -> Void = {}
   /// Called on the uploading thread with a failed or lost connection's error and the time until the

@@ -11,6 +11,8 @@
     static var reconnects: Bool { get }
     /// Whether pictures of another size begin a new stream. Otherwise they are scaled to the first.
     static var changesSize: Bool { get }
+    /// How long to try to reach a peer for the first time, while a user waits.
+    var firstRetries: Duration { get }
 
     init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError)
 
@@ -43,6 +45,7 @@
   extension Outlet {
     static var reconnects: Bool { false }
     static var changesSize: Bool { false }
+    var firstRetries: Duration { .zero }
     static var maker: DestinationMaker {
       DestinationMaker(kinds) { named, setup throws(DestinationError) in
         let outlet = try Self(named, setup)

@@ -42,7 +42,10 @@
     init(_ outlet: any Outlet, _ setup: DestinationSetup) throws(DestinationError) {
       self.outlet = outlet
       self.setup = setup
-      retries = RetrySchedule(for: .seconds(120), retriesFirst: setup.retriesFirst)
+      retries = RetrySchedule(
+        for: setup.reconnectsFor,
+        first: setup.retriesFirst
+          ? setup.reconnectsFor : min(outlet.firstRetries, setup.reconnectsFor))
       // Reports wrong settings now instead of at the first connection.
       _ = try EncodingDestination(outlet, setup.encoder)
     }
@@ -146,10 +149,15 @@
       guard case .elementFailed(let element, let message, let detail) = error else { throw error }
       let failure =
         element == outlet.elements.last?.factory
-        ? DestinationError.noPeer(output: output, reason: detail.isEmpty ? message : detail) : error
+        ? DestinationError.noPeer(output: output, reason: Self.reason(message, detail)) : error
       newestError = failure
       guard let pause = retries.fail(hadWorked: hadWorked) else { throw failure }
       setup.onLoss(.connectionLost(output: output, reason: message), pause)
+    }
+
+    /// An element's detail says more than its message, unless it is the number of GIO's error.
+    private static func reason(_ message: String, _ detail: String) -> String {
+      detail.isEmpty || detail.hasPrefix("domain ") ? message : detail
     }
 
     private func redacted(_ error: DestinationError) -> DestinationError {

@@ -3,10 +3,10 @@
   import WHIP
 
   /// The times of attempts to reconnect to a lost peer: with backoff, up to a deadline. A peer that
-  /// was never reached is retried only on request, because a user can correct the cause at once.
+  /// was never reached may be given up earlier, because a user can correct the cause at once.
   struct RetrySchedule {
     private let limit: Duration
-    private let retriesFirst: Bool
+    private let firstLimit: Duration
     private var backOff = BackOff()
     /// The time of the next attempt.
     private(set) var next = Deadline.now
@@ -15,10 +15,10 @@
 
     /// - Parameters:
     ///   - limit: how long to try to reconnect after a working connection is lost.
-    ///   - retriesFirst: whether to try as long to reach the peer for the first time.
-    init(for limit: Duration, retriesFirst: Bool) {
+    ///   - firstLimit: how long to try to reach the peer for the first time.
+    init(for limit: Duration, first firstLimit: Duration) {
       self.limit = limit
-      self.retriesFirst = retriesFirst
+      self.firstLimit = firstLimit
     }
 
     /// Counts a failed attempt.
@@ -30,8 +30,8 @@
       if hadWorked {
         backOff.reset()
         retryDeadline = .after(limit)
-      } else if retryDeadline == nil, retriesFirst {
-        retryDeadline = .after(limit)
+      } else if retryDeadline == nil {
+        retryDeadline = .after(firstLimit)
       }
       let pause = max(backOff.next(), wait ?? .zero)
       guard let retryDeadline, !retryDeadline.isPast,

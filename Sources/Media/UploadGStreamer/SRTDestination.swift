@@ -6,6 +6,8 @@
   final class SRTOutlet: Outlet {
     static let kinds = [DestinationKind.srt]
     static let reconnects = true
+    /// The handshake may be lost, and libsrt gives up after three seconds.
+    let firstRetries = Duration.seconds(10)
     private static let passphraseLengths = 10...79
 
     let output: String
@@ -45,6 +47,12 @@
 
     func prepare() throws(DestinationError) {}
 
-    func redacted(_ message: String) -> String { message.without(keys) }
+    /// srtsink 1.22 writes without a connection, and so reports neither a missing listener nor its
+    /// refusal.
+    func redacted(_ message: String) -> String {
+      message.contains("Connection does not exist")
+        ? "no SRT connection: nobody listens there, or the listener refuses the passphrase "
+          + "(--secret) or the streamid" : message.without(keys)
+    }
   }
 #endif

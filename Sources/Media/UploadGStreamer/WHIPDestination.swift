@@ -113,7 +113,7 @@
     ) throws(DestinationError) {
       settings = encoder
       self.options = options
-      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: true)
+      retries = RetrySchedule(for: options.reconnectsFor, first: options.reconnectsFor)
       do throws(WHIPError) {
         endpoint = try WHIPEndpoint(
           address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP,
@@ -376,7 +376,7 @@
     private func use(_ endpoint: WHIPEndpoint, hasWorked: Bool) {
       self.endpoint = endpoint
       self.hasWorked = hasWorked
-      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: true)
+      retries = RetrySchedule(for: options.reconnectsFor, first: options.reconnectsFor)
     }
 
     public func finish() throws(DestinationError) { close() }

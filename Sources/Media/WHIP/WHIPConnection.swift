@@ -206,6 +206,7 @@ public final class WHIPConnection: Sendable {
     var tried = paths
     let limit =
       paths.remote.isEmpty ? min(timeouts.refused, timeouts.connecting) : timeouts.connecting
+    let startNs = monotonicNowNs()
     var mediaDeadline = Deadline.after(limit)
     var nextReport = Deadline.after(Self.reportInterval)
     var refusal: WHIPError?
@@ -218,7 +219,10 @@ public final class WHIPConnection: Sendable {
         case .candidate(let candidate):
           session.add(candidate)
           tried.add(candidate)
-        case .gathered: session.endCandidates()
+        case .gathered:
+          session.endCandidates()
+          // Nothing can be tried.
+          if tried.local.isEmpty { mediaDeadline = min(mediaDeadline, .after(timeouts.refused)) }
         case .connected:
           mediaDeadline = .after(timeouts.silence)
           current.withLock { $0 = .connected }
@@ -255,7 +259,8 @@ public final class WHIPConnection: Sendable {
         throw isConnected
           ? .connectionLost(endpoint.address)
           : refusal
-            ?? .noConnection(endpoint.address, seconds: limit.components.seconds, tried)
+            ?? .noConnection(
+              endpoint.address, seconds: Int64((monotonicNowNs() - startNs) / 1_000_000_000), tried)
       }
     }
   }

@@ -75,6 +75,7 @@ public struct UploadOptions: ParsableArguments {
       discussion: "For the sources beep and test:flash of `framebus capture`."))
   public var skew = false
 
+  @OptionGroup(title: "Connection") public var connection: ConnectionOptions
   @OptionGroup(title: "WHIP access") public var access: WHIPAccessOptions
   @OptionGroup(title: "WHIP media") public var media: WHIPMediaOptions
 
@@ -94,6 +95,36 @@ public struct UploadOptions: ParsableArguments {
 
   /// The options without secrets, for a log.
   public var logged: [String] { [LoggedText.address(destination)] + optionArguments }
+}
+
+/// The options for the connection to a peer.
+public struct ConnectionOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Seconds of attempts to connect again (default: 120).",
+      discussion: """
+        For whip:, srt: and rtmp:. whip: tries as long to connect for the first time, srt: for at \
+        most 10 s. 0 disables further attempts.
+        """,
+      valueName: "s"))
+  public var retryFor: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Seconds of silence after which a WHIP peer is lost.",
+      discussion: "The default is 10. Peers report every few seconds.", valueName: "s"))
+  public var lostAfter: Double?
+
+  public init() {}
+
+  public func validate() throws {
+    if let retryFor, !(retryFor >= 0 && retryFor <= 1e9) {
+      throw ValidationError("--retry-for \(retryFor): use a number of seconds from 0 to 1e9")
+    }
+    if let lostAfter, !(lostAfter >= 1 && lostAfter <= 1e9) {
+      throw ValidationError("--lost-after \(lostAfter): use a number of seconds from 1 to 1e9")
+    }
+  }
 }
 
 /// The encoder's options, which `framebus extension register --builtin` takes as well.

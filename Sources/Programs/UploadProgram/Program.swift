@@ -178,6 +178,7 @@ struct Send: ParsableCommand {
     let terminal = global.terminal
     var setup = DestinationSetup()
     setup.retriesFirst = broadcast != nil
+    if let retries = upload.connection.retryFor { setup.reconnectsFor = .seconds(retries) }
     setup.onLive = {
       display.showLive()
       connection?.live()
@@ -212,6 +213,8 @@ struct Send: ParsableCommand {
               if broadcast == nil { terminal.warn(text) }
             }
           }
+        whip.reconnectsFor = setup.reconnectsFor
+        if let silence = upload.connection.lostAfter { whip.timeouts.silence = .seconds(silence) }
         // Somebody has agreed to this server alone.
         whip.staysAtOrigin = followsAddress
         if followsAddress, broadcast == nil, upload.server == nil, whip.bearer != nil {

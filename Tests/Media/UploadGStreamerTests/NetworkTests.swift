@@ -180,6 +180,59 @@
       try pictures.end(with: 15)
     }
 
+    /// GLib writes its warnings, and those of GStreamer, to standard error by default.
+    @Test func warningsOfGLibAreLogged() throws {
+      let library = bench.file("glib_warning.so")
+      try output(
+        of: "cc", ["-shared", "-fPIC", "-o", library, tool("glib_warning.c"), "-ldl"])
+      let pictures = try bench.capture("test:", "--size", "320x240")
+      let upload = try RunningProgram(
+        "framebus",
+        ["upload", "file:\(bench.file("out.mkv"))", "--root", bench.root.path, "--frames", "5"],
+        environment: ["LD_PRELOAD": library])
+      let result = try upload.finish()
+      #expect(result.status == .exited(0))
+      #expect(!result.errors.contains("assertion"), "\(result.errors)")
+      let log = try run("framebus", ["log", "--root", bench.root.path]).output
+      #expect(log.contains("Preloaded: an assertion failed"), "\(log)")
+      try pictures.end(with: SIGTERM)
+    }
+
+    /// With words instead of numbers and libsrt's "Connection does not exist".
+    @Test func refusalsAreInWords() throws {
+      try bench.root.seal("wrong-passphrase", "srt", "cam")
+      let (srt, rtmp) = (try bench.freePort(), try bench.freePort())
+      let listener = try bench.receiveSRT(srt, "none.ts", passphrase: "correct-horse")
+      let server = try bench.nginx(rtmp, rule: "deny publish all;")
+      let pictures = try bench.capture("test:", "--size", "320x240")
+      let first = try bench.upload(
+        "srt://127.0.0.1:\(srt)", seconds: 60,
+        ["--secret", "srt/cam", "--retry-for", "0"])
+      #expect(first.errors.contains("refuses the passphrase (--secret)"), "\(first.errors)")
+      let second = try bench.upload("rtmp://127.0.0.1:\(rtmp)/live/cam", seconds: 60)
+      #expect(second.errors.contains("denied"), "\(second.errors)")
+      #expect(!second.errors.contains("g-io-error-quark"), "\(second.errors)")
+      #expect([first, second].allSatisfy { $0.status == .exited(1) })
+      try listener.end(with: SIGTERM)
+      try server.end(with: SIGQUIT)
+      try pictures.end(with: SIGTERM)
+    }
+
+    /// A listener that starts late is one whose handshake was lost.
+    @Test func firstSRTConnectionIsRetried() throws {
+      let port = try bench.freePort()
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      let upload = try RunningProgram(
+        "framebus",
+        ["upload", "srt://127.0.0.1:\(port)?conntimeo=300", "--root", bench.root.path])
+      try upload.waitForErrors("trying again")
+      let receiver = try bench.receiveSRT(port, "late.ts")
+      try bench.waitForBytes(20_000, in: "late.ts")
+      #expect(try upload.end(with: SIGTERM).status == .exited(0), "\(upload.transcript)")
+      try receiver.end(with: SIGTERM)
+      try pictures.end(with: SIGTERM)
+    }
+
     @Test func rtmpReachesServerWithStreamKey() throws {
       try bench.root.seal("key-42", "rtmp", "cam")
       let port = try bench.freePort()

@@ -96,6 +96,21 @@
       expectOnlyRelayed(server)
     }
 
+    @Test func wrongPasswordOfRelayIsNamedAsTheCause() throws {
+      try root.seal("wrong", "turn.example.com", Relay.user)
+      let server = try WebServer("whip_server.py", ["0"])
+      let capture = try capture()
+      let turn = "turn:127.0.0.1:\(relay.port)?transport=udp"
+      let upload = try upload(
+        to: server, "--turn", turn, "--turn-credential", "turn.example.com/\(Relay.user)",
+        "--retry-for", "0")
+      let result = try upload.finish()
+      #expect(result.status == .exited(1))
+      let said = "(tried from no address to 127.0.0.1); \(turn) gave no address for the media"
+      #expect(result.errors.contains(said), "\(result.errors)")
+      try capture.end(with: SIGTERM)
+    }
+
     /// An upload that may use only a relay, and has none that works.
     @Test(
       arguments: [
