@@ -26,6 +26,7 @@ struct upload_pipeline {
   void *context;
   atomic_uint_least64_t bytesWritten;
   atomic_uint_least64_t buffersWritten;
+  atomic_uint_least64_t newestNs;
   atomic_uintptr_t entryAddress;
 };
 
@@ -250,11 +251,17 @@ static GstPadProbeReturn count_bytes(GstPad *pad, GstPadProbeInfo *info, gpointe
   (void)pad;
   upload_pipeline *pipeline = data;
   gsize size = 0;
+  GstBuffer *first = NULL;
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
-    size = gst_buffer_list_calculate_size(GST_PAD_PROBE_INFO_BUFFER_LIST(info));
+    GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST(info);
+    size = gst_buffer_list_calculate_size(list);
+    if (gst_buffer_list_length(list) > 0) first = gst_buffer_list_get(list, 0);
   } else {
-    size = gst_buffer_get_size(GST_PAD_PROBE_INFO_BUFFER(info));
+    first = GST_PAD_PROBE_INFO_BUFFER(info);
+    size = gst_buffer_get_size(first);
   }
+  if (first != NULL && GST_BUFFER_PTS_IS_VALID(first))
+    atomic_store_explicit(&pipeline->newestNs, GST_BUFFER_PTS(first), memory_order_relaxed);
   atomic_fetch_add_explicit(&pipeline->bytesWritten, size, memory_order_relaxed);
   atomic_fetch_add_explicit(&pipeline->buffersWritten, 1, memory_order_relaxed);
   return GST_PAD_PROBE_OK;
@@ -280,7 +287,7 @@ bool upload_pipeline_play(upload_pipeline *pipeline) {
   if (end == NULL) return false;
   if (!pipeline->isObserved) {
     pipeline->isObserved = true;
-    // Not at the input: hlssink's input sees a list of buffers, and then each buffer of the list.
+    // Not at the input: that of some sinks sees a list of buffers, then each of them.
     gst_pad_add_probe(end, written, count_bytes, pipeline, NULL);
     gst_pad_add_probe(input, written, offer_first, pipeline, NULL);
     gst_pad_add_probe(start, GST_PAD_PROBE_TYPE_BUFFER, note_address, pipeline, NULL);
@@ -328,6 +335,10 @@ uint64_t upload_pipeline_bytes_written(upload_pipeline *pipeline) {
 
 uint64_t upload_pipeline_buffers_written(upload_pipeline *pipeline) {
   return atomic_load_explicit(&pipeline->buffersWritten, memory_order_relaxed);
+}
+
+uint64_t upload_pipeline_newest_ns(upload_pipeline *pipeline) {
+  return atomic_load_explicit(&pipeline->newestNs, memory_order_relaxed);
 }
 
 uintptr_t upload_pipeline_entry_address(upload_pipeline *pipeline) {

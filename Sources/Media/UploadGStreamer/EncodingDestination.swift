@@ -1,4 +1,5 @@
 #if Media
+  import CGStreamer
   import FrameBus
   import Platform
   import Sound
@@ -52,6 +53,22 @@
     var isConnecting: Bool {
       guard let state = recording?.pipeline.state else { return false }
       return state.firstBuffer == .offered && state.failure == nil
+    }
+
+    /// How much media waits for the output.
+    var backlogNs: UInt64 { recording?.pipeline.backlogNs ?? 0 }
+
+    /// The connection of an output that has begun; nil if it is unknown.
+    var link: upload_link? { hasBegun ? recording?.pipeline.link : nil }
+
+    /// Limits what waits in the kernel for a slow connection.
+    func boundQueue() { recording?.pipeline.boundQueue() }
+
+    /// The bitrate of the pictures; nil without pictures.
+    var targetBitsPerSecond: Int? {
+      recording?.picture.map {
+        settings.bitsPerSecond(width: $0.uprightSize.width, height: $0.uprightSize.height)
+      }
     }
 
     /// Whether the output has accepted more than the headers. For a peer, this means that it

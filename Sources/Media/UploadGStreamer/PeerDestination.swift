@@ -14,6 +14,12 @@
     let wantsRepeatedFrames = true
     let takesSound = true
     let connects = true
+    /// How much media may wait for a slow connection: sound that waits for pictures of its time
+    /// takes 0.4 s of it. Newer frames replace each other on the bus meanwhile.
+    private static let mostBacklogNs: UInt64 = 1_000_000_000
+    /// Sound goes on longer, since it needs little.
+    private static let mostSoundBacklogNs: UInt64 = 2_000_000_000
+    private static let pollInterval = Duration.milliseconds(5)
 
     private let outlet: any Outlet
     private var setup: DestinationSetup
@@ -37,6 +43,7 @@
       let startNs: UInt64
       /// Whether it is reported as established.
       var isReported = false
+      var figures = LinkFigures()
     }
 
     init(_ outlet: any Outlet, _ setup: DestinationSetup) throws(DestinationError) {
@@ -54,12 +61,29 @@
     var unconnected: DestinationError? {
       hasWorked ? nil : newestError ?? .notConnected(output: output)
     }
-    var byteCount: UInt64 { bytesBefore + bytesTaken }
+    var byteCount: UInt64 {
+      readLink()
+      return bytesBefore + bytesTaken
+    }
 
-    /// Bytes sent by this connection. Bytes queued before it is established do not count.
+    /// Bytes that this connection's peer has received, or if that is unknown, that were sent. Bytes
+    /// queued before it is established do not count.
     private var bytesTaken: UInt64 {
-      guard let destination = connection?.destination, destination.hasBegun else { return 0 }
-      return destination.byteCount
+      guard let connection, connection.destination.hasBegun else { return 0 }
+      return connection.figures.bytesArrived ?? connection.destination.byteCount
+    }
+
+    private func readLink() {
+      guard let link = connection?.destination.link else { return }
+      connection?.figures.take(link)
+    }
+
+    var network: NetworkFigures? {
+      readLink()
+      guard let connection, connection.figures.bytesArrived != nil else { return nil }
+      var network = connection.figures.network
+      network.targetBitsPerSecond = connection.destination.targetBitsPerSecond ?? 0
+      return network
     }
 
     func expectSound() { hasSound = true }
@@ -81,6 +105,12 @@
       do throws(DestinationError) {
         let hasRoom = try connection.destination.waitForRoom(until: deadline, stop: stop)
         reportIfLive()
+        if hasRoom, connection.destination.hasBegun,
+          connection.destination.backlogNs > Self.mostBacklogNs
+        {
+          sleep(until: min(deadline, .after(Self.pollInterval)))
+          return false
+        }
         return hasRoom
       } catch {
         try recover(from: error)
@@ -92,6 +122,7 @@
       guard let connection, !connection.isReported, connection.destination.hasBegun else { return }
       self.connection?.isReported = true
       hasWorked = true
+      connection.destination.boundQueue()
       setup.onLive()
     }
 
@@ -108,6 +139,11 @@
       // If there are pictures, a connection begins with one.
       if connection == nil && (hasPictures || !retries.next.isPast) { return }
       if let connection, ptsNs < connection.startNs { return }
+      if let connection, connection.destination.hasBegun,
+        connection.destination.backlogNs > Self.mostSoundBacklogNs
+      {
+        return
+      }
       // Without pictures nothing else limits what waits for the connection.
       if !hasPictures, connection?.destination.isConnecting == true { return }
       try attempt(from: ptsNs) { (destination, ptsNs) throws(DestinationError) in
@@ -172,6 +208,7 @@
         lostFrames += frameCount
         return abandon()
       }
+      readLink()
       do throws(DestinationError) {
         try connection?.destination.finish()
         reportIfLive()
@@ -183,6 +220,7 @@
 
     func abandon() {
       guard let connection else { return }
+      readLink()
       connection.destination.abandon()
       bytesBefore += bytesTaken
       self.connection = nil

@@ -19,6 +19,8 @@
     private(set) var handle: OpaquePointer?
     private var bytesAtStop: UInt64 = 0
     private var addressAtStop: UInt = 0
+    /// The newest timestamp that entered.
+    private var enteredNs: UInt64 = 0
 
     /// - Parameter output: the name of the output in error messages.
     /// - Parameter sound: a second branch, which ends at the element with a `soundPad`.
@@ -156,6 +158,7 @@
       unsafe description.ptsNs = ptsNs
       unsafe description.durationNs = durationNs
       unsafe description.orientation = UInt32(frame.lease.metadata.orientation.rawValue)
+      enteredNs = max(enteredNs, ptsNs)
       let entry = FrameEntry(frame, state)
       state.frameEntered()
       // SAFETY: `entry` keeps the lease, and with it the slot and its mapping, until `release`.
@@ -178,6 +181,7 @@
     func push(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
       // An appsrc goes on taking buffers after a failure, and sound waits for no room.
       try throwIfFailed()
+      enteredNs = max(enteredNs, ptsNs)
       // SAFETY: the pipeline exists until `stop`, and copies the samples during the call.
       let isTaken = unsafe sound.samples.withUnsafeBytes { bytes in
         unsafe upload_pipeline_push_sound(
@@ -235,6 +239,29 @@
     var buffersWritten: UInt64 {
       // SAFETY: as above.
       unsafe handle.map { unsafe upload_pipeline_buffers_written($0) } ?? 0
+    }
+
+    /// How much of the media that entered has not reached the last element.
+    var backlogNs: UInt64 {
+      // SAFETY: as above.
+      let leftNs = unsafe handle.map { unsafe upload_pipeline_newest_ns($0) } ?? enteredNs
+      return enteredNs > leftNs ? enteredNs - leftNs : 0
+    }
+
+    /// The connection of a network sink that has taken its first buffer; nil if it is unknown.
+    var link: upload_link? {
+      var link = upload_link()
+      // SAFETY: as above.
+      guard let handle = unsafe handle, unsafe upload_pipeline_link(handle, &link) else {
+        return nil
+      }
+      return link
+    }
+
+    /// Limits what waits in the kernel for a slow connection.
+    func boundQueue() {
+      // SAFETY: as above. Nothing waits in the kernel of a sink without a TCP connection.
+      if let handle = unsafe handle { _ = unsafe upload_pipeline_bound_queue(handle) }
     }
 
     /// The address of the newest frame when it entered the first element, to check that it is a

@@ -15,23 +15,24 @@
 
     /// Records one sender's stream to a file in the group's directory.
     func receiveSRT(
-      _ port: Int, _ name: String, passphrase: String? = nil
+      _ port: Int, _ name: String, passphrase: String? = nil, network: RunningProgram? = nil
     ) throws -> RunningProgram {
       let secret = passphrase.map { "&pbkeylen=16&passphrase=\($0)" } ?? ""
-      let receiver = try RunningProgram(
+      let receiver = try start(
         "sh",
         [
           "-c",
           "exec srt-live-transmit -q 'srt://127.0.0.1:\(port)?mode=listener\(secret)' file://con"
             + " > '\(file(name))'",
-        ])
-      try waitForSocket(port, "udp")
+        ], in: network)
+      try waitForSocket(port, "udp", of: network)
       return receiver
     }
 
     /// Records each stream as KEY.flv, in a directory of its own or the group's.
     func nginx(
-      _ port: Int, records suffix: String = "", in folder: String? = nil, rule: String = ""
+      _ port: Int, records suffix: String = "", in folder: String? = nil, rule: String = "",
+      network: RunningProgram? = nil
     ) throws -> RunningProgram {
       let folder = folder ?? root.path
       let configuration = """
@@ -44,16 +45,26 @@
         """
       let path = "\(folder)/nginx-\(port).conf"
       try configuration.write(toFile: path, atomically: true, encoding: .utf8)
-      let server = try RunningProgram("nginx", ["-c", path, "-p", folder])
-      try waitForSocket(port, "tcp")
+      let server = try start("nginx", ["-c", path, "-p", folder], in: network)
+      try waitForSocket(port, "tcp", of: network)
       return server
     }
 
+    /// Starts a program in the network namespace of another one.
+    private func start(
+      _ program: String, _ arguments: [String], in network: RunningProgram?
+    ) throws -> RunningProgram {
+      guard let network else { return try RunningProgram(program, arguments) }
+      return try RunningProgram(
+        "nsenter", ["--net=/proc/\(network.processID)/ns/net", program] + arguments)
+    }
+
     /// Waits until a socket is bound to the port (proc_net(5)).
-    private func waitForSocket(_ port: Int, _ kind: String) throws {
+    private func waitForSocket(_ port: Int, _ kind: String, of network: RunningProgram?) throws {
+      let path = "/proc/" + (network.map { "\($0.processID)" } ?? "self") + "/net/\(kind)"
       let address = "0100007F:" + String(format: "%04X", port)
       try waitUntil("a socket at \(kind) port \(port)") {
-        let table = (try? String(contentsOfFile: "/proc/net/\(kind)", encoding: .utf8)) ?? ""
+        let table = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         return table.split(separator: "\n").contains { line in
           line.split(separator: " ").dropFirst().first == address[...]
         }

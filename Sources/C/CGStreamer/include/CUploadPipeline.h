@@ -127,5 +127,21 @@ uint64_t upload_pipeline_buffers_written(upload_pipeline *pipeline);
 /// The address of the frame that last entered the first element after appsrc, or 0.
 uintptr_t upload_pipeline_entry_address(upload_pipeline *pipeline);
 
+/// The timestamp of the newest buffer that has reached the last element; 0 before the first.
+uint64_t upload_pipeline_newest_ns(upload_pipeline *pipeline);
+
+/// The connection behind a network sink, since it was established (UploadLink.c).
+struct upload_link {
+  /// 0 if it is not known.
+  uint64_t roundTripNs;
+  uint64_t packetsSent, packetsLost, packetsRetransmitted;
+  /// Bytes that the peer has acknowledged; for SRT, those sent once and not reported lost.
+  uint64_t bytesArrived;
+};
+/// False: it is unknown. Only once the last element has taken its first buffer.
+bool upload_pipeline_link(upload_pipeline *pipeline, struct upload_link *link);
+/// Limits what waits in the kernel for a slow TCP connection. False: there is no such connection.
+bool upload_pipeline_bound_queue(upload_pipeline *pipeline);
+
 /// Stops the threads, waits for them, and releases all frames still held.
 void upload_pipeline_destroy(upload_pipeline *pipeline);
