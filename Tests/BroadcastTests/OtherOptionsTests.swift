@@ -154,7 +154,7 @@ import Testing
     ] { try request.capture.set(option, text) }
     for rules in [[], [try WindowRule("a")], [.marked]] {
       request.capture.protection = .on(rules)
-      #expect(running.differences(to: request).isEmpty, "\(running.differences(to: request))")
+      #expect(try running.differences(to: request).isEmpty, "\(running.shown)")
     }
     for (protection, text) in [
       (WindowProtection.off, "no window"),
@@ -162,7 +162,7 @@ import Testing
     ] {
       request.capture.protection = protection
       #expect(
-        running.differences(to: request).map(\.description)
+        try running.differences(to: request).map(\.description)
           == ["protect is marked windows, a, not \(text)"])
     }
     request.capture.protection = nil
@@ -177,7 +177,7 @@ import Testing
     #expect(adopted.protection == .on([try WindowRule("a")]))
     running.capture.drawsCursor = false
     #expect(
-      running.differences(to: request).map(\.description) == ["cursor is false, not true"])
+      try running.differences(to: request).map(\.description) == ["cursor is false, not true"])
   }
 
   /// A request of an application sets each kind of sound, or none.
@@ -185,15 +185,15 @@ import Testing
     var running = SessionOptions()
     running.soundSources = [.audioApp: "tone:300"]
     var request = scene.request
-    #expect(running.differences(to: request).isEmpty)
+    #expect(try running.differences(to: request).isEmpty)
     request.soundSources[.audioApp] = "pulse:monitor"
     #expect(request.soundSources == BroadcastRequest.usualSoundSources)
     #expect(
-      running.differences(to: request).map(\.description) == [
+      try running.differences(to: request).map(\.description) == [
         "app-source is tone:300, not pulse:monitor", "mic-source is none, not pulse:mic",
       ])
     request.soundSources = [:]
-    #expect(running.differences(to: request).map(\.requested) == ["none"])
+    #expect(try running.differences(to: request).map(\.requested) == ["none"])
   }
 
   @Test func soundIsChangedWhereThatIsRequested() throws {

@@ -76,7 +76,7 @@
     @Test func pageSaysThatNoPictureArrives() throws {
       let view = try ViewProgram(root)
       let capture = try root.capture()
-      let page = try ChromiumPage(view.url)
+      let page = try BrowserPage(view.url)
       try page.waitForMovingPictures()
       view.program.process.send(signal: SIGSTOP)
       try page.wait(for: "a pause") { $0.contains { $0.state.hasPrefix("No new picture for ") } }
@@ -89,7 +89,7 @@
 
     @Test func pageNamesTheEncoderForABrowserWithoutTheCodec() throws {
       let view = try ViewProgram(root)
-      let page = try ChromiumPage(view.url, "without=H264")
+      let page = try BrowserPage(view.url, "without=H264")
       try page.wait(for: "advice") { sights in
         sights.contains {
           $0.state == "No codec that this browser plays" && $0.advice.contains("vp8")
