@@ -89,8 +89,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         + " stop it first with `framebus broadcast stop`"
     case .otherOptions(let session, let differences):
       "broadcast \(session) is running with other options: \(Self.list(differences)); stop it first"
-        + " with `framebus broadcast stop`, or add --apply, which switches sound, protects more windows or"
-        + " ends it earlier while it runs"
+        + " with `framebus broadcast stop`, or add --apply, which switches sound, protects more"
+        + " windows or ends it earlier while it runs"
     case .restartNeeded(let session, let differences, let changed):
       "broadcast \(session) is running with other options that need a new one:"
         + " \(Self.list(differences)); stop it first with `framebus broadcast stop`"

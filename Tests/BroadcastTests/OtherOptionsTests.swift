@@ -188,9 +188,10 @@ import Testing
     #expect(try running.differences(to: request).isEmpty)
     request.soundSources[.audioApp] = "pulse:monitor"
     #expect(request.soundSources == BroadcastRequest.usualSoundSources)
+    let none = "none"
     #expect(
       try running.differences(to: request).map(\.description) == [
-        "app-source is tone:300, not pulse:monitor", "mic-source is none, not pulse:mic",
+        "app-source is tone:300, not pulse:monitor", "mic-source is \(none), not pulse:mic",
       ])
     request.soundSources = [:]
     #expect(try running.differences(to: request).map(\.requested) == ["none"])

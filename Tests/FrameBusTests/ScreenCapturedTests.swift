@@ -76,7 +76,7 @@ import Testing
     let subscriber = try subscriber()
     publisher.process.send(signal: SIGSTOP)
     #expect(try state.isCaptured)
-    // So many connections wait that it takes no more.
+    // Its queue of connections is full.
     let script = """
       import socket, sys
       waiting = []

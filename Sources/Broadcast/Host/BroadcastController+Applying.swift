@@ -6,7 +6,7 @@ import SharedDefaults
 extension BroadcastController {
   /// Makes those changes that a running session follows: more protected windows, an earlier end.
   /// The windows are added to the group's setting, which running captures follow.
-  /// - Returns: the differences that are none any more.
+  /// - Returns: the differences that have been removed.
   func follow(
     _ differences: [BroadcastDifference], to request: BroadcastRequest, in record: BroadcastRecord
   ) throws(BroadcastError) -> [BroadcastDifference] {

@@ -36,8 +36,8 @@ public struct BroadcastRequest: Sendable {
   /// does, and a running one keeps them. ``BroadcastController/sound`` changes them later.
   public var sound: [SampleBufferType: Bool] = [:]
   /// Whether a start that finds the session running with other options changes those that can be
-  /// changed while it runs: the sound, further protected windows, which stay in the group's setting,
-  /// and an earlier end (``duration``, counted from then).
+  /// changed while it runs: the sound, further protected windows, which stay in the group's
+  /// setting, and an earlier end (``duration``, counted from then).
   public var appliesToRunning = false
   /// Streams that replace ``SampleBufferType/usualStream``.
   public var streams: [SampleBufferType: StreamName] = [:]
@@ -139,7 +139,8 @@ extension BroadcastRequest {
     if case .stream(let name)? = try? SourceSpecification(source) { name } else { nil }
   }
 
-  /// Throws if the extension could not receive what is passed on, or the source cannot have an option.
+  /// Throws if the extension could not receive what is passed on, or the source cannot have an
+  /// option.
   package func checkOptions() throws(BroadcastError) {
     try setup.check()
     // The record shows less of some sources.
@@ -186,8 +187,8 @@ extension BroadcastRequest {
     return request
   }
 
-  /// How the source, and the sound beside it, is captured for an extension. Nothing but this request
-  /// turns protection off.
+  /// How the source, and the sound beside it, is captured for an extension. Nothing but this
+  /// request turns protection off.
   func captureSettings(for manifest: ExtensionManifest) -> CaptureSettings {
     let kind = (try? SourceSpecification(source))?.kind
     var preferences = manifest.preferences(for: source)

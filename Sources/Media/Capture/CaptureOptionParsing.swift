@@ -33,8 +33,8 @@ public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertib
       "protect is impossible for \(kind): only screen and window sources know where windows are; "
         + "leave it out, and keep what must not be seen away from the source"
     case .notOfSource(let options, let kind, let known):
-      "\(options.joined(separator: ", --")): no effect on the source \(kind); leave this out; it has "
-        + "--\(known.joined(separator: ", --"))"
+      "\(options.joined(separator: ", --")): no effect on the source \(kind); leave this out; "
+        + "it has --\(known.joined(separator: ", --"))"
     }
   }
 }

@@ -1,8 +1,8 @@
 #if Media
-  import FoundationEssentials
+  import Platform
 
-  /// A media playlist of HTTP Live Streaming (RFC 8216). The number in a segment's name is its media
-  /// sequence number, so no name is ever used twice in a directory.
+  /// A media playlist of HTTP Live Streaming (RFC 8216). The number in a segment's name is its
+  /// media sequence number, so no name is ever used twice in a directory.
   struct HLSPlaylist {
     struct Segment: Equatable {
       let number: UInt64
@@ -23,7 +23,7 @@
     /// A player begins three target durations before the end (section 6.3.3).
     private static let fewestSegments = 5
     private static let leastSeconds = Double(3 * targetSeconds)
-    /// Numbers of more digits are no numbers of this program.
+    /// This program writes no longer numbers.
     private static let mostDigits = 15
 
     private(set) var segments: [Segment] = []
@@ -134,8 +134,9 @@
 
     /// A time of the wall clock, in nanoseconds since 1970.
     static func date(wallNs: UInt64) -> String {
-      Date(timeIntervalSince1970: Double(wallNs) / 1e9)
-        .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+      let milliseconds = wallNs / 1_000_000
+      let fraction = String(1000 + milliseconds % 1000).dropFirst()
+      return utcText(seconds: Int64(milliseconds / 1000)).dropLast() + ".\(fraction)Z"
     }
 
     private static func date(_ text: String) -> String? {
