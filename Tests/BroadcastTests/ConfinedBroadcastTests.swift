@@ -43,8 +43,8 @@ import Testing
       let line = try Data(contentsOf: URL(filePath: "/proc/\(pid)/cmdline")).split(separator: 0)
       #expect(
         line.map { String(decoding: $0, as: UTF8.self) } == [
-          program, "--quiet", "--session=\(session)", "--stream=screen", "--size=64x48", "--",
-          scene.source,
+          program, "--quiet", "--session=\(session)", "--stream=screen", "--fps=30",
+          "--size=64x48", "--", scene.source,
         ])
       if status.confinement[.capture]?.contains("private-root") == false {
         let folder = "/proc/\(pid)/root" + (program as NSString).deletingLastPathComponent

@@ -242,7 +242,7 @@ import Testing
 
   @Test func captureErrorReachesHostWithoutUsageText() throws {
     try withWatchdog {
-      let scene = try BroadcastScene()
+      let scene = try BroadcastScene(source: "screen:99")
       var request = scene.request
       request.capture.isIsolated = true
       request.capture.backend = .socket

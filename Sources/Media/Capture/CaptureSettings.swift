@@ -85,15 +85,23 @@ public struct CaptureSettings: Hashable, Sendable {
 
   /// The same without the options that are not listed.
   package func limited(to options: Set<Option>) -> CaptureSettings {
-    var limited = CaptureSettings()
-    limited.protection = protection
-    for option in options {
-      guard let text = text(of: option) else { continue }
-      do throws(CaptureOptionError) { try limited.set(option, text) } catch {
-        preconditionFailure("\(option) was set to \(text): \(error)")
-      }
-    }
+    var limited = self
+    for option in Option.allCases where !options.contains(option) { limited.remove(option) }
     return limited
+  }
+
+  private mutating func remove(_ option: Option) {
+    switch option {
+    case .fps: frameRate = nil
+    case .size: region = nil
+    case .orientation: orientation = nil
+    case .cursor: drawsCursor = nil
+    case .isolate: isIsolated = nil
+    case .backend: backend = nil
+    case .force: allowsWayland = nil
+    case .silence: silenceLimit = nil
+    case .whileSaver: whileSaver = nil
+    }
   }
 
   /// The gate that limits how long silence is published.

@@ -56,7 +56,8 @@
     }
 
     /// How much media waits for the output.
-    var backlogNs: UInt64 { recording?.pipeline.backlogNs ?? 0 }
+    var pictureBacklogNs: UInt64 { recording?.pipeline.pictureBacklogNs ?? 0 }
+    var soundBacklogNs: UInt64 { recording?.pipeline.soundBacklogNs ?? 0 }
 
     /// The connection of an output that has begun; nil if it is unknown.
     var link: upload_link? { hasBegun ? recording?.pipeline.link : nil }

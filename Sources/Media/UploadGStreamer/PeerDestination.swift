@@ -17,7 +17,8 @@
     /// How much media may wait for a slow connection: sound that waits for pictures of its time
     /// takes 0.4 s of it. Newer frames replace each other on the bus meanwhile.
     private static let mostBacklogNs: UInt64 = 1_000_000_000
-    /// Sound goes on longer, since it needs little.
+    /// Sound goes on longer, since it needs little. It has a limit of its own, because pictures may
+    /// wait for it.
     private static let mostSoundBacklogNs: UInt64 = 2_000_000_000
     private static let pollInterval = Duration.milliseconds(5)
 
@@ -106,7 +107,7 @@
         let hasRoom = try connection.destination.waitForRoom(until: deadline, stop: stop)
         reportIfLive()
         if hasRoom, connection.destination.hasBegun,
-          connection.destination.backlogNs > Self.mostBacklogNs
+          connection.destination.pictureBacklogNs > Self.mostBacklogNs
         {
           sleep(until: min(deadline, .after(Self.pollInterval)))
           return false
@@ -140,7 +141,7 @@
       if connection == nil && (hasPictures || !retries.next.isPast) { return }
       if let connection, ptsNs < connection.startNs { return }
       if let connection, connection.destination.hasBegun,
-        connection.destination.backlogNs > Self.mostSoundBacklogNs
+        connection.destination.soundBacklogNs > Self.mostSoundBacklogNs
       {
         return
       }

@@ -19,8 +19,9 @@
     private(set) var handle: OpaquePointer?
     private var bytesAtStop: UInt64 = 0
     private var addressAtStop: UInt = 0
-    /// The newest timestamp that entered.
-    private var enteredNs: UInt64 = 0
+    /// The newest timestamps that entered.
+    private var enteredPictureNs: UInt64 = 0
+    private var enteredSoundNs: UInt64 = 0
 
     /// - Parameter output: the name of the output in error messages.
     /// - Parameter sound: a second branch, which ends at the element with a `soundPad`.
@@ -158,7 +159,7 @@
       unsafe description.ptsNs = ptsNs
       unsafe description.durationNs = durationNs
       unsafe description.orientation = UInt32(frame.lease.metadata.orientation.rawValue)
-      enteredNs = max(enteredNs, ptsNs)
+      enteredPictureNs = max(enteredPictureNs, ptsNs)
       let entry = FrameEntry(frame, state)
       state.frameEntered()
       // SAFETY: `entry` keeps the lease, and with it the slot and its mapping, until `release`.
@@ -181,7 +182,7 @@
     func push(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
       // An appsrc goes on taking buffers after a failure, and sound waits for no room.
       try throwIfFailed()
-      enteredNs = max(enteredNs, ptsNs)
+      enteredSoundNs = max(enteredSoundNs, ptsNs)
       // SAFETY: the pipeline exists until `stop`, and copies the samples during the call.
       let isTaken = unsafe sound.samples.withUnsafeBytes { bytes in
         unsafe upload_pipeline_push_sound(
@@ -241,8 +242,12 @@
       unsafe handle.map { unsafe upload_pipeline_buffers_written($0) } ?? 0
     }
 
-    /// How much of the media that entered has not reached the last element.
-    var backlogNs: UInt64 {
+    /// How far the pictures that entered are ahead of what has reached the last element.
+    var pictureBacklogNs: UInt64 { backlogNs(upTo: enteredPictureNs) }
+    /// The same for sound.
+    var soundBacklogNs: UInt64 { backlogNs(upTo: enteredSoundNs) }
+
+    private func backlogNs(upTo enteredNs: UInt64) -> UInt64 {
       // SAFETY: as above.
       let leftNs = unsafe handle.map { unsafe upload_pipeline_newest_ns($0) } ?? enteredNs
       return enteredNs > leftNs ? enteredNs - leftNs : 0

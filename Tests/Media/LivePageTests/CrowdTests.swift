@@ -67,8 +67,9 @@
       }
       let numbers = quick.numbers("number ").dropFirst(before)
       let steps = zip(numbers, numbers.dropFirst()).map { $1 - $0 }
-      // Measured in the pattern's own time, because the machine may be busy.
-      #expect(steps.allSatisfy { $0 > 0 && $0 < 30 }, "\(steps)")
+      // Measured in the pattern's own time, because the machine may be busy. A key frame that a
+      // viewer requests may be a picture that was sent before.
+      #expect(steps.allSatisfy { $0 >= 0 && $0 < 30 }, "\(steps)")
       try slow.leave()
       try quick.leave()
       try view.program.end(with: SIGTERM)

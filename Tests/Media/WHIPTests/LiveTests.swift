@@ -158,7 +158,14 @@
       try withWatchdog {
         let odd = try WebServer("odd_web_server.py")
         let capture = try capture()
-        let result = try start("upload", "whip:\(odd.address(path))", "--duration", "1").finish()
+        let upload = try start(
+          "upload", "whip:\(odd.address(path))", "--duration", path == "slow" ? "1" : "600")
+        if path == "status/503" {
+          // It would try again.
+          try upload.waitForErrors(reason)
+          try capture.end(with: SIGTERM)
+        }
+        let result = try upload.finish()
         #expect(result.status == .exited(1), "\(result.errors)")
         let last = result.errors.split(separator: "\n").last ?? ""
         #expect(last.hasPrefix("error: ") && last.contains(reason), "\(result.errors)")
