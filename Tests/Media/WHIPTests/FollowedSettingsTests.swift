@@ -99,8 +99,9 @@
           "framebus",
           ["--root", root.path, "capture", "test:noise", "--size", "320x240", "--fps", "30"])
         let path = root.file("out.mkv")
+        try write("uploadBitrate", "2M")
         let upload = try RunningProgram(
-          "framebus", ["--root", root.path, "upload", "file:\(path)", "--bitrate", "2M"])
+          "framebus", ["--root", root.path, "upload", "file:\(path)"])
         func waitForMore(_ count: Int) throws -> Int {
           let before = try packets(path).count
           try waitUntil("\(count) packets after \(before): \(upload.transcript)") {
