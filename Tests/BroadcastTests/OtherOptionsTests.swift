@@ -1,5 +1,6 @@
 import Capture
 import Foundation
+import FrameBus
 import Platform
 import SharedDefaults
 import TestSupport
@@ -282,6 +283,11 @@ import Testing
     let adopted = request.adopting(record)
     #expect(adopted.soundSources == request.soundSources)
     #expect(adopted.capture.whileSaver == nil && adopted.capture.allowsWayland == nil)
+    // It can say that a screen is captured, not that none is.
+    for (content, expected) in [(StreamContent.other, nil), (.screen, StreamContent.screen)] {
+      record.options.capture.content = content
+      #expect(request.adopting(record).capture.content == expected)
+    }
   }
 
   @Test func optionsSurviveTheRecordAndAMalformedOneIsIgnoredByItself() throws {
@@ -292,6 +298,7 @@ import Testing
     for (option, text) in [
       (CaptureSettings.Option.fps, "30000/1001"), (.size, "64x48+1+2"), (.orientation, "6"),
       (.cursor, "false"), (.isolate, "true"), (.backend, "shm"), (.force, "true"), (.silence, "0"),
+      (.content, "screen"),
     ] { try options.capture.set(option, text) }
     let two = [try WindowRule("a"), try WindowRule("0x1")]
     let protections: [WindowProtection?] = [nil, .off, .on([]), .on(two)]

@@ -70,6 +70,7 @@ import Upload
     ),
     (["screen:99", "--silence", "3"], "--silence: no effect on the source screen", "--cursor"),
     (["gst:fakesrc", "--backend", "shm"], "--backend: no effect on the source gst", "--fps"),
+    (["screen:99", "--content", "other"], "--content: no effect on the source screen", "--size"),
     (["test", "--sound", "a"], "--sound: the source test has no sound of its own", ""),
     (["test", "--kind", "mic"], "--kind: the source test has no sound", ""),
   ])

@@ -24,7 +24,7 @@ import Testing
       options: [
         "--stream=s", "--fps=30000/1001", "--size=64x48+1+2", "--sound=none", "--kind=mic",
         "--silence=7", "--frames=3", "--duration=0.1", "--backend=socket", "--protect=a",
-        "--protect=0x1", "--orientation=6", "--while-saver=inhibit",
+        "--protect=0x1", "--orientation=6", "--while-saver=inhibit", "--content=window",
         "--session=0123456789abcdef", "--no-cursor", "--force",
       ], operands: ["screen:1"]),
     Example(
@@ -98,6 +98,7 @@ import Testing
         [
           .fps: "30000/1001", .size: "64x48+1+2", .orientation: "6", .cursor: "false",
           .backend: "socket", .force: "true", .silence: "0", .whileSaver: "capture",
+          .content: "screen",
         ]),
       try settings(
         .off,

@@ -180,6 +180,7 @@ extension BroadcastRequest {
     var request = self
     var running = record.options.capture
     (running.whileSaver, running.allowsWayland) = (nil, nil)
+    if running.content == .other { running.content = nil }
     request.capture = capture.completed(by: running)
     request.requiresConfinement = requiresConfinement || record.options.requiresConfinement
     request.streams.merge(record.sound.streams) { $1 }

@@ -3,7 +3,7 @@ import Capture
 import FrameBus
 
 /// The table `[capture]` of a manifest: an extension's preferences for the capture. It has no key
-/// that shows a window which would not be shown without it.
+/// that shows a window which would not be shown without it, or hides that a screen is captured.
 extension CaptureSettings {
   /// The keys with one value. The rate and the size are preferences in `[format]`.
   private static let preferred: [Option] = [
@@ -52,7 +52,7 @@ extension ManifestTable {
     switch option {
     case .orientation, .silence: try integer(option.rawValue, in: 0...Int.max).map { "\($0)" }
     case .cursor, .isolate, .force: try boolean(option.rawValue).map { "\($0)" }
-    case .backend, .whileSaver, .fps, .size: try string(option.rawValue)
+    case .backend, .whileSaver, .fps, .size, .content: try string(option.rawValue)
     }
   }
 }

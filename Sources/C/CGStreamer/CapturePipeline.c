@@ -2,6 +2,7 @@
 #include "GStreamerLog.h"
 
 #if __has_include(<gst/gst.h>)
+#include <string.h>
 
 char *fb_gstreamer_start(void) {
   GError *error = NULL;
@@ -131,6 +132,43 @@ bool fb_pipeline_is_connected(GstElement *pipeline, const char *name) {
   if (pad != NULL) gst_object_unref(pad);
   gst_object_unref(element);
   return isConnected;
+}
+
+// GStreamer has no class of its own for screens: their elements are sources of video. Others than
+// these are known by their description. A node of pipewiresrc can be a desktop or a camera; rfbsrc
+// shows the screen of a VNC server.
+static const char *const screenSources[] = {"ximagesrc", "pipewiresrc", "rfbsrc", NULL};
+
+static bool describes_screen(GstElementFactory *factory) {
+  const char *keys[] = {GST_ELEMENT_METADATA_LONGNAME, GST_ELEMENT_METADATA_DESCRIPTION};
+  for (size_t index = 0; index < G_N_ELEMENTS(keys); index++) {
+    const char *text = gst_element_factory_get_metadata(factory, keys[index]);
+    gchar *lower = text != NULL ? g_ascii_strdown(text, -1) : NULL;
+    bool isScreen = lower != NULL && strstr(lower, "screen") != NULL;
+    g_free(lower);
+    if (isScreen) return true;
+  }
+  return false;
+}
+
+static void find_screen_source(const GValue *item, gpointer isFound) {
+  GstElementFactory *factory = gst_element_get_factory(g_value_get_object(item));
+  if (factory == NULL) return;
+  const char *klass = gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS);
+  if (klass == NULL || strstr(klass, "Source") == NULL || strstr(klass, "Video") == NULL) return;
+  if (g_strv_contains(screenSources, GST_OBJECT_NAME(factory)) || describes_screen(factory)) {
+    *(bool *)isFound = true;
+  }
+}
+
+bool fb_pipeline_captures_screen(GstElement *pipeline) {
+  bool isFound = false;
+  GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
+  while (gst_iterator_foreach(elements, find_screen_source, &isFound) == GST_ITERATOR_RESYNC) {
+    gst_iterator_resync(elements);
+  }
+  gst_iterator_free(elements);
+  return isFound;
 }
 
 uint64_t fb_pipeline_duration_ns(GstElement *pipeline) {

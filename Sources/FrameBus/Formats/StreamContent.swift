@@ -1,5 +1,5 @@
 /// What the pictures of a stream show, as its publisher states it.
-public enum StreamContent: UInt32, Hashable, Sendable, CustomStringConvertible {
+public enum StreamContent: UInt32, Hashable, Sendable, CaseIterable, CustomStringConvertible {
   /// Neither a screen nor a window, such as a file, a test pattern or sound.
   case other = 0
   case screen = 1

@@ -18,6 +18,8 @@ public struct CaptureSettings: Hashable, Sendable {
   public var whileSaver: SaverPolicy?
   /// Whether to capture an X screen that belongs to a Wayland session.
   public var allowsWayland: Bool?
+  /// What the pictures show, of a source that does not know it; nil for what the capture finds out.
+  public var content: StreamContent?
   /// How many silent chunks of 10 ms in a row are published; 0 for no limit.
   public var silenceLimit: Int?
 
@@ -30,13 +32,13 @@ public struct CaptureSettings: Hashable, Sendable {
   /// An option that has one value, by its name on a command line and in a session's record.
   /// Protection is not one of them: it is a list, and merges in another way.
   public enum Option: String, Hashable, Sendable, CaseIterable {
-    case fps, size, orientation, cursor, isolate, backend, force, silence
+    case fps, size, orientation, cursor, isolate, backend, force, silence, content
     case whileSaver = "while-saver"
 
     /// The value without the option, as text; nil if it depends on the source, or on a broadcast.
     package var usualText: String? {
       switch self {
-      case .fps, .size, .whileSaver: nil
+      case .fps, .size, .whileSaver, .content: nil
       case .orientation: "\(Orientation.up.rawValue)"
       case .cursor: "true"
       case .isolate, .force: "false"
@@ -60,6 +62,7 @@ public struct CaptureSettings: Hashable, Sendable {
     case .force: allowsWayland.map { "\($0)" }
     case .silence: silenceLimit.map { "\($0)" }
     case .whileSaver: whileSaver?.rawValue
+    case .content: content?.description
     }
   }
 
@@ -80,6 +83,9 @@ public struct CaptureSettings: Hashable, Sendable {
     case .whileSaver:
       whileSaver = try option.value(
         SaverPolicy(rawValue: text), text, "pause, capture or inhibit")
+    case .content:
+      content = try option.value(
+        StreamContent.allCases.first { $0.description == text }, text, "screen, window or other")
     }
   }
 
@@ -137,6 +143,7 @@ public struct CaptureSettings: Hashable, Sendable {
     all.allowsWayland = allowsWayland ?? preferences.allowsWayland
     all.whileSaver = whileSaver ?? preferences.whileSaver
     all.silenceLimit = silenceLimit ?? preferences.silenceLimit
+    all.content = content ?? preferences.content
     if case .on(let rules)? = preferences.protection { all.protection.add(rules) }
     return all
   }

@@ -129,7 +129,8 @@ extension SourceKind {
   }
 
   static let y4m = SourceKind(
-    "y4m:PATH", "Uncompressed video; y4m:- reads standard input", needs: .file, options: [.fps]
+    "y4m:PATH", "Uncompressed video; y4m:- reads standard input", needs: .file,
+    options: [.fps, .content]
   ) { argument throws(SourceSpecificationError) in
     guard let argument, !argument.isEmpty else {
       throw .missingArgument("y4m", "a path, or y4m:- for standard input")
@@ -139,7 +140,7 @@ extension SourceKind {
 
   static let gst = SourceKind(
     "gst:PIPELINE", "GStreamer pipeline without its sink", by: mediaProgram, needs: .anything,
-    options: [.fps]
+    options: [.fps, .content]
   ) { argument throws(SourceSpecificationError) in
     guard let argument, argument.contains(where: { !$0.isWhitespace }) else {
       throw .missingArgument("gst", "a pipeline such as 'gst:videotestsrc'")

@@ -6,13 +6,16 @@ import Platform
 public struct Y4MSource: FrameSource {
   private let path: String?
   private let rateOverride: FrameRate?
+  private let content: StreamContent
 
   /// - Parameters:
   ///   - path: nil for standard input.
   ///   - rate: replaces the rate in the stream's header.
-  public init(path: String?, rate: FrameRate? = nil) {
+  ///   - content: what the pictures show.
+  public init(path: String?, rate: FrameRate? = nil, content: StreamContent = .other) {
     self.path = path
     rateOverride = rate
+    self.content = content
   }
 
   public mutating func run(in session: CaptureSession) throws(Y4MError) {
@@ -36,6 +39,7 @@ public struct Y4MSource: FrameSource {
     } catch { throw .publishing(.format(error)) }
     var options = PublisherOptions()
     options.streamChanged = session.streamChanged
+    options.content = content
     options.allowsLossless = true
     // A file waits for as long as its slowest subscriber makes progress.
     options.losslessStallBudget = nil

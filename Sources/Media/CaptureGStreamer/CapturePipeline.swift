@@ -64,6 +64,9 @@
     /// Whether its threads have ended, with or without a message.
     var isIdle: Bool { unsafe fb_pipeline_is_idle(element) }
 
+    /// Whether one of its elements captures a screen or a window, as far as GStreamer says.
+    var capturesScreen: Bool { unsafe fb_pipeline_captures_screen(element) }
+
     /// The duration in the file's header; nil if unknown.
     var durationNs: UInt64? {
       let durationNs = unsafe fb_pipeline_duration_ns(element)

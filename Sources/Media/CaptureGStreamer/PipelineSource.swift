@@ -16,6 +16,8 @@
     private let name: String
     private let isLive: Bool
     private let rate: FrameRate?
+    /// Nil for what the pipeline's elements show.
+    private let content: StreamContent?
     private var sound: SoundPart?
 
     /// The target of a file's sound.
@@ -40,6 +42,7 @@
       file = path
       isLive = false
       self.rate = rate
+      content = .other
       self.sound = sound
       // Both branches are linked when their tracks appear. Sound that is not linked is decoded only
       // up to its first buffer.
@@ -51,12 +54,15 @@
         + (sound == nil ? "" : heard)
     }
 
-    /// - Parameter pipeline: elements without a sink, in the syntax of `gst-launch-1.0`.
-    public init(pipeline: String, rate: FrameRate? = nil) {
+    /// - Parameters:
+    ///   - pipeline: elements without a sink, in the syntax of `gst-launch-1.0`.
+    ///   - content: what its pictures show; nil for a screen if one of its elements captures one.
+    public init(pipeline: String, rate: FrameRate? = nil, content: StreamContent? = nil) {
       name = "the pipeline"
       file = nil
       isLive = true
       self.rate = rate
+      self.content = content
       description = "\(pipeline) ! identity sync=true ! \(Self.tail(rate))"
     }
 
@@ -89,6 +95,8 @@
       if let sound, pipeline.isConnected("heard") { try sound.start() }
       var options = PublisherOptions()
       options.streamChanged = session.streamChanged
+      // Elements that choose their source have done so before the first format.
+      options.content = content ?? (pipeline.capturesScreen ? .screen : .other)
       options.slotBytes = PipelineRun.slotBytes(for: format)
       options.maxLoans = SlotSink.slotCount + 1
       // A lossless subscriber may lag by as many frames as loans are out, plus two.

@@ -40,7 +40,8 @@ import Synchronization
         let rate = settings.frameRate
         try role.run(PipelineSource(file: path, rate: rate, sound: try sound(beside: role)))
       case .pipeline(let text):
-        try role.run(PipelineSource(pipeline: text, rate: settings.frameRate))
+        try role.run(
+          PipelineSource(pipeline: text, rate: settings.frameRate, content: settings.content))
       case .pulse(let device):
         try role.run(PulseSource(device, gate: settings.silenceGate))
       case .screen, .window, .test, .y4m, .tone, .stream: break

@@ -43,7 +43,9 @@ struct CaptureSource: ParsableCommand {
         TestSource(
           style, width: size.width, height: size.height, rate: rate,
           orientation: settings.orientation ?? .up))
-    case .y4m(let path): try role.run(Y4MSource(path: path, rate: settings.frameRate))
+    case .y4m(let path):
+      let content = settings.content ?? .other
+      try role.run(Y4MSource(path: path, rate: settings.frameRate, content: content))
     case .screen(let display): try role.run(screen(display, rate: rate, role))
     case .window: try role.run(screen(nil, window: window, rate: rate, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))

@@ -79,6 +79,18 @@ public struct CaptureSettingOptions: ParsableArguments {
   public var whileSaverText: String?
 
   @Option(
+    name: .customLong("content"),
+    help: ArgumentHelp(
+      "What the pictures show: screen, window or other.",
+      discussion: """
+        For a pipeline or raw video. The default is screen for a pipeline with an element that \
+        captures one, such as ximagesrc or pipewiresrc, else other. A screen or window counts for \
+        the notification framebus.captured.
+        """,
+      valueName: "content"))
+  public var contentText: String?
+
+  @Option(
     name: .customLong("silence"),
     help: ArgumentHelp(
       "Suppress silence after N sound frames of 10 ms.",
@@ -109,7 +121,7 @@ public struct CaptureSettingOptions: ParsableArguments {
       (.fps, fpsText), (.size, sizeText), (.orientation, orientationText),
       (.cursor, cursor.map { "\($0)" }), (.isolate, isolate.map { "\($0)" }),
       (.backend, backendText), (.force, force.map { "\($0)" }), (.silence, silenceText),
-      (.whileSaver, whileSaverText),
+      (.whileSaver, whileSaverText), (.content, contentText),
     ]
     for case (let option, let text?) in texts { try settings.set(option, text) }
     let rules = try WindowRule.list(protect)

@@ -104,6 +104,8 @@ bool fb_pipeline_set_text(GstElement *pipeline, const char *element, const char 
 bool fb_pipeline_play(GstElement *pipeline);
 /// Whether any element is linked to the named element's input.
 bool fb_pipeline_is_connected(GstElement *pipeline, const char *element);
+/// Whether one of the elements, at any depth, captures a screen or a window, or may do so.
+bool fb_pipeline_captures_screen(GstElement *pipeline);
 /// The duration of the longest track according to the container; UINT64_MAX if unknown.
 uint64_t fb_pipeline_duration_ns(GstElement *pipeline);
 /// Ends all threads of a pipeline. Flush its slot sink first.
