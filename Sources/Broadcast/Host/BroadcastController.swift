@@ -425,9 +425,13 @@ public final class BroadcastController: Sendable {
   ///   or format characters, which could steer a terminal or forge a log line.
   public func annotate(applicationID: String) throws(BroadcastError) {
     guard let name = ApplicationID(applicationID) else { throw .badApplication }
-    try changeUnlessDead { $0.application = name.text }
+    try changeUnlessDead { record in
+      record.application = name.text
+      // The session's host passes it on.
+      if record.capturedStream == nil { record.undeliveredApplication = name.text }
+    }
     // For everything that shows the stream. The extension has it from the record.
-    guard let stream = try board.read().flatMap({ try? StreamName($0.stream) }) else { return }
+    guard let stream = try board.read()?.capturedStream else { return }
     do throws(DefaultsError) {
       try FrontApplication(of: stream, in: group).set(name)
     } catch { throw .settings(error) }

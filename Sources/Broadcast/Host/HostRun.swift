@@ -16,7 +16,7 @@ final class HostRun: @unchecked Sendable {
   private let presence: RolePresence
   let log: SharedLog
   /// Nil for a host that only ends roles that others started.
-  private let starter: RoleStarter?
+  let starter: RoleStarter?
   private let finishTimeout: Duration
   let onEvent: @Sendable (BroadcastEvent) -> Void
   private let wake: Wake
@@ -168,6 +168,7 @@ final class HostRun: @unchecked Sendable {
       try handleExits()
       if sessionEnd.isPast { requestFinish("the duration of the session has passed") }
       noteSoundThatIsBack()
+      deliverApplication(of: record)
       if !isFinishing {
         try startDueRoles()
         warnIfSilent()

@@ -34,6 +34,9 @@ struct BroadcastRecord: Hashable, Sendable {
   var attempt = 0
   /// The front application; empty if unknown.
   var application = ""
+  /// The name that a host has set for an application that publishes its own frames, until its
+  /// publisher has it; else empty.
+  var undeliveredApplication = ""
   /// How each started role is confined, as text for people.
   var confinement: [Role: String] = [:]
   /// The sound that no capture delivers, and why, as text for people. The session's host writes it,
@@ -108,6 +111,9 @@ extension BroadcastRecord {
       "stream": .string(stream), "sound": .string(sound.description), "options": options.value,
       "attempt": .integer(attempt), "application": .string(application),
     ]
+    if !undeliveredApplication.isEmpty {
+      values["undeliveredApplication"] = .string(undeliveredApplication)
+    }
     values["missingSound"] = Self.value(missingSound)
     values["silentSound"] = Self.value(silentSound)
     values["sourceDigest"] = sourceDigest.map { .string($0.text) }
@@ -163,6 +169,7 @@ extension BroadcastRecord {
       extensionID: extensionID, source: source,
       sourceDigest: text("sourceDigest").flatMap(SecretDigest.init), stream: stream, sound: sound,
       options: SessionOptions(values["options"]), attempt: attempt, application: application,
+      undeliveredApplication: text("undeliveredApplication") ?? "",
       confinement: Self.texts(of: Role.publishing, values["confinement"]),
       missingSound: Self.texts(of: SampleBufferType.allCases, values["missingSound"]),
       silentSound: Self.texts(of: SampleBufferType.allCases, values["silentSound"]),

@@ -1,4 +1,6 @@
+import AppGroup
 import CFrameLayout
+import Platform
 
 /// Sends the stream's annotation to peers that asked for it. Older peers never do, so they receive
 /// no message that they do not know.
@@ -27,6 +29,35 @@ extension StreamServer {
     case .disconnected: drop(connection)
     }
     return false
+  }
+
+  /// Takes a name from another process.
+  /// - Returns: false if its user cannot be a host.
+  func annotate(_ application: ApplicationID, for peer: PeerCredentials) -> Bool {
+    guard group.roles(uid: peer.uid, gid: peer.gid).contains(.host) else { return false }
+    annotation.application = application
+    return true
+  }
+}
+
+extension StreamAnnotation {
+  /// Names the application of a stream that any process publishes. Waits for its publisher.
+  /// - Returns: false if nobody publishes it; if the publisher does not take the name from this
+  ///   user, who must hold the role host, or is older than this message; or if it does not answer.
+  package static func set(
+    _ application: ApplicationID, of stream: StreamName, in group: AppGroup,
+    until deadline: Deadline
+  ) -> Bool {
+    let rendezvous = Rendezvous(stream: stream, group: group, hello: fb_hello())
+    guard let socket = try? rendezvous.connect() else { return false }
+    var request = fb_annotation(application)
+    request.header = fb_message_header(Int(FB_MESSAGE_ANNOTATE))
+    // A publisher that does not take the name ends the connection, and answers no query.
+    guard socket.send(request) == .sent,
+      socket.send(fb_short_message(Int(FB_MESSAGE_INSPECT))) == .sent,
+      socket.waitUntilReadable(until: deadline), let answer = try? Message(from: socket)
+    else { return false }
+    return answer.record(fb_status(), kind: Int(FB_MESSAGE_STATUS)) != nil
   }
 }
 

@@ -11,7 +11,7 @@ import Synchronization
 final class StreamServer: @unchecked Sendable {  // because its mutable state is the loop thread's
   let core: PublisherCore
   let loop: EventLoop
-  private let group: AppGroup
+  let group: AppGroup
   private let listener: EndpointListener
   let joins = Atomic<UInt64>(0)
   let annotation = StreamAnnotation()
@@ -235,6 +235,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       else { return .breaksProtocol }
       _ = connection.socket.send(details(of: question.value))
       return .stays
+    case Int(FB_MESSAGE_ANNOTATE):
+      guard connection.seat == nil,
+        let name = message.record(fb_annotation(), kind: Int(FB_MESSAGE_ANNOTATE))?.name
+      else { return .breaksProtocol }
+      return annotate(name, for: connection.peer) ? .stays : .leaves
     default: return .breaksProtocol
     }
   }

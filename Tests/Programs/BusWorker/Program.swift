@@ -21,9 +21,18 @@ struct Program {
     case "subscribe": try subscribe(stream, group, settings)
     case "wait": try waitForFrames(stream, group, settings)
     case "suspend": try receiveSuspended(stream, group, settings)
+    case "annotate": annotate(stream, group, settings)
     default: fatalError("no role \(arguments[1])")
     }
   }
+}
+
+/// Names the application of another process's stream.
+private func annotate(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) {
+  let isTaken = ApplicationID(settings.text("application", "")).map {
+    StreamAnnotation.set($0, of: stream, in: group, until: .after(.seconds(60)))
+  }
+  say(isTaken == true ? "taken" : "refused")
 }
 
 /// Runs a task to its end, blocking the thread. An asynchronous `main` would give the main thread

@@ -221,6 +221,7 @@ enum {
   FB_MESSAGE_MAPPED = 13,  // reply to PAGE: its memory is mapped, and may be sealed
   // On request: after WELCOME and at each change, or before STATUS.
   FB_MESSAGE_ANNOTATION = 14,
+  FB_MESSAGE_ANNOTATE = 15,  // an annotation, from a host to the publisher; no answer
 };
 // What a peer requests besides, in a hello or an inspection; unknown bits are ignored.
 enum { FB_EXTRA_ANNOTATION = 1 << 0 };
