@@ -41,7 +41,7 @@ import Testing
         "--credential=c/d", "--ca=x y", "--allow-http", "--stun=stun:h", "--turn=turn:h",
         "--turn=turns:i?transport=tcp", "--turn-credential=e/f", "--relay-only",
         "--profile=high", "--least-bitrate=1M",
-      ], operands: ["whip:https://h/x=y"]),
+      ], operands: ["whip:https://h/x=y", "file:a.mkv"]),
     Example(type: UploadOptions.self, options: ["--bearer-fd=3"], operands: ["null"]),
     Example(
       type: ViewOptions.self,

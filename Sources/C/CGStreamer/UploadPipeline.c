@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "UploadParts.h"
+
 struct upload_pipeline {
   GstElement *bin;
   GstElement *source;
@@ -220,12 +222,14 @@ bool upload_pipeline_set_caps(upload_pipeline *pipeline, const char *caps) {
 }
 
 /// The second source, or the only source if there is sound alone.
-static GstElement *sound_source(upload_pipeline *pipeline) {
+GstElement *upload_sound_source(upload_pipeline *pipeline) {
   return pipeline->soundSource ? pipeline->soundSource : pipeline->source;
 }
 
+GstElement *upload_source(upload_pipeline *pipeline) { return pipeline->source; }
+
 bool upload_pipeline_set_sound_caps(upload_pipeline *pipeline, const char *caps) {
-  return set_caps(sound_source(pipeline), caps);
+  return set_caps(upload_sound_source(pipeline), caps);
 }
 
 /// The first buffer has been processed. A sink that failed has reported that before; one that was
@@ -321,7 +325,7 @@ bool upload_pipeline_push_sound(upload_pipeline *pipeline, const void *bytes, si
   GstBuffer *buffer = gst_buffer_new_memdup(bytes, byteCount);
   GST_BUFFER_PTS(buffer) = ptsNs;
   GST_BUFFER_DURATION(buffer) = durationNs;
-  return gst_app_src_push_buffer(GST_APP_SRC(sound_source(pipeline)), buffer) == GST_FLOW_OK;
+  return gst_app_src_push_buffer(GST_APP_SRC(upload_sound_source(pipeline)), buffer) == GST_FLOW_OK;
 }
 
 void upload_pipeline_end(upload_pipeline *pipeline) {

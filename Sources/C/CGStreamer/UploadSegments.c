@@ -22,6 +22,8 @@ struct cutter {
 struct requester {
   guint64 intervalNs;
   guint64 dueNs;
+  /// Whether the intervals begin at multiples of their length, whatever pauses there are.
+  gboolean isGrid;
 };
 
 /// A key frame at the first picture of each interval, so that a pause does not shift the next cuts.
@@ -29,7 +31,8 @@ static GstPadProbeReturn request_key_frame(GstPad *pad, GstPadProbeInfo *info, g
   struct requester *requester = data;
   guint64 ptsNs = GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info));
   if (ptsNs < requester->dueNs) return GST_PAD_PROBE_OK;
-  requester->dueNs = ptsNs + requester->intervalNs;
+  requester->dueNs = requester->isGrid ? (ptsNs / requester->intervalNs + 1) * requester->intervalNs
+                                       : ptsNs + requester->intervalNs;
   gst_element_send_event(GST_PAD_PARENT(pad), gst_video_event_new_upstream_force_key_unit(
                                                   GST_CLOCK_TIME_NONE, TRUE, 0));
   return GST_PAD_PROBE_OK;
@@ -107,12 +110,14 @@ static void free_cutter(gpointer data) {
   g_free(cutter);
 }
 
-static void add_requests(GstElement *bin, const char *encoder, uint64_t intervalNs) {
+static void add_requests(GstElement *bin, const char *encoder, uint64_t intervalNs,
+                         gboolean isGrid) {
   GstIterator *elements = gst_bin_iterate_all_by_element_factory_name(GST_BIN(bin), encoder);
   GValue first = G_VALUE_INIT;
   if (gst_iterator_next(elements, &first) == GST_ITERATOR_OK) {
     struct requester *requester = g_new0(struct requester, 1);
     requester->intervalNs = intervalNs;
+    requester->isGrid = isGrid;
     GstPad *pad = gst_element_get_static_pad(g_value_get_object(&first), "sink");
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, request_key_frame, requester, g_free);
     gst_object_unref(pad);
@@ -141,10 +146,18 @@ bool upload_pipeline_cut(upload_pipeline *pipeline, const char *encoder, uint64_
   gst_object_unref(end);
   if (encoder) {
     GstElement *bin = GST_ELEMENT(gst_element_get_parent(sink));
-    add_requests(bin, encoder, intervalNs);
+    add_requests(bin, encoder, intervalNs, FALSE);
     gst_object_unref(bin);
   }
   return true;
+}
+
+void upload_pipeline_key_frame_every(upload_pipeline *pipeline, const char *encoder,
+                                     uint64_t intervalNs) {
+  GstElement *sink = upload_pipeline_last_element(pipeline);
+  GstElement *bin = GST_ELEMENT(gst_element_get_parent(sink));
+  add_requests(bin, encoder, intervalNs, TRUE);
+  gst_object_unref(bin);
 }
 
 #else

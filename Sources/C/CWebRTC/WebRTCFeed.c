@@ -27,6 +27,8 @@ static GstFlowReturn on_unit(GstAppSink *sink, gpointer context) {
     GST_BUFFER_DTS(copy) = GST_CLOCK_TIME_NONE;
     struct webrtc_unit unit = {
         .unit = copy,
+        .sample = sample,
+        .byteCount = gst_buffer_get_size(copy),
         .isKeyFrame = !GST_BUFFER_FLAG_IS_SET(copy, GST_BUFFER_FLAG_DELTA_UNIT),
         .timeNs = GST_BUFFER_PTS(copy)};
     feed->handler(feed->context, &unit);

@@ -48,6 +48,9 @@ public protocol Destination: AnyObject {
   /// but a limit of frames counts them.
   var refusesPictures: Bool { get }
 
+  /// What it consists of, if it is several.
+  var parts: [DestinationFigures] { get }
+
   /// Whether it can carry sound beside the pictures. Asked once, before `prepare`.
   var takesSound: Bool { get }
 
@@ -100,6 +103,7 @@ extension Destination {
   public var connects: Bool { false }
   public var unconnected: DestinationError? { nil }
   public var refusesPictures: Bool { false }
+  public var parts: [DestinationFigures] { [] }
   public var takesSound: Bool { false }
   public func expectSound() {}
   public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {}

@@ -28,6 +28,9 @@ public enum DestinationError: Error, Hashable, Sendable {
   case notConnected(output: String)
   case noSound(output: String)
   case noPictures(output: String)
+  /// It cannot be one of several destinations.
+  case notShared(output: String)
+  case namedTwice(output: String)
   case secretInAddress(String)
   case unusableSecret(String)
   /// A failure at a network peer, described by the module that implements the protocol.
@@ -40,7 +43,7 @@ extension DestinationError {
   public var isMisuse: Bool {
     switch self {
     case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
-      .malformedBitrate, .noSound, .secretInAddress, .unusableSecret:
+      .malformedBitrate, .noSound, .notShared, .namedTwice, .secretInAddress, .unusableSecret:
       true
     case .peer(_, let isMisuse, _): isMisuse
     case .cannotWrite, .tooLittleSpace, .diskFull, .mediaLibraryFailed, .missingElement,
@@ -98,6 +101,9 @@ extension DestinationError: CustomStringConvertible {
         + "; set GST_DEBUG=3 to see what it was doing"
     case .noSound(let output):
       "\(output) cannot carry sound; omit the other --stream options, or record to file:PATH.mkv"
+    case .notShared(let output):
+      "\(output) cannot be one of several destinations; upload to it alone"
+    case .namedTwice(let output): "\(output) is named twice; name each destination once"
     case .secretInAddress(let scheme):
       "a secret in an address is visible to every process; store it by `framebus credential add`, "
         + "and name it: \(scheme)://HOST… --secret SERVICE/ACCOUNT"

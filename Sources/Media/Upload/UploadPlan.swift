@@ -91,6 +91,31 @@ public struct UploadProgress: Hashable, Sendable {
   public var sound: SoundFigures?
   /// Nil if the destination knows nothing of a network.
   public var network: NetworkFigures?
+  /// Empty if there is only one.
+  public var destinations: [DestinationFigures] = []
+}
+
+/// One of several destinations of an upload.
+public struct DestinationFigures: Hashable, Sendable {
+  public enum State: String, Sendable {
+    /// Nothing has been written, or no peer is connected.
+    case waiting
+    case delivering
+    /// It is complete.
+    case ended
+    case failed
+  }
+
+  public var output: String
+  public var state = State.waiting
+  public var byteCount: UInt64 = 0
+  /// Pictures that it did not take in time, or lost.
+  public var drops = 0
+  public var network: NetworkFigures?
+  /// Why it failed, while the others went on.
+  public var error: DestinationError?
+
+  public init(output: String) { self.output = output }
 }
 
 /// What a peer's reports say of the network, and what the destination does about it.

@@ -196,6 +196,7 @@ package struct UploadPump {
     var progress = statistics.progress(
       drops: drops, sound: sound, byteCount: destination.byteCount, nowNs: nowNs)
     progress.network = destination.network
+    progress.destinations = destination.parts
     return progress
   }
 
@@ -204,6 +205,7 @@ package struct UploadPump {
     var progress = statistics.summary(
       drops: drops, sound: sound, byteCount: destination.byteCount)
     progress.network = destination.network
+    progress.destinations = destination.parts
     return progress
   }
 }

@@ -18,6 +18,11 @@
     private var settings: EncoderSettings
     private var encoder: any VideoEncoder
     private var isSoundExpected = false
+    /// Set if another encoder's units are recorded, and not frames.
+    private var demand: EncoderDemand?
+    /// How much of those may wait for the output.
+    private static let mostBacklogNs: UInt64 = 1_000_000_000
+    private static let pollInterval = Duration.milliseconds(5)
     private var recording: Recording?
     /// Of the parts before this one.
     private var bytesBefore: UInt64 = 0
@@ -84,6 +89,7 @@
     public func prepare() throws(DestinationError) {
       try GStreamerRuntime.require(
         [.source] + chain(width: 0, height: 0, rate: .variable)
+          + (demand == nil ? [] : [.sharedParser])
           + (isSoundExpected ? outlet.soundEncoder.elements : []))
       try outlet.prepare()
     }
@@ -91,6 +97,7 @@
     public func waitForRoom(
       until deadline: Deadline, stop: StopSignal?
     ) throws(DestinationError) -> Bool {
+      if demand != nil { return try waitForRoomForUnits(until: deadline) }
       guard let recording, recording.picture != nil else { return true }
       return try recording.pipeline.waitForRoom(below: heldFrames, until: deadline, stop: stop)
     }
@@ -171,11 +178,18 @@
       return try start(Recording(pipeline: pipeline))
     }
 
-    private func start(_ recording: Recording) throws(DestinationError) -> Recording {
+    @discardableResult
+    private func start(
+      _ recording: Recording, ofUnits hasUnits: Bool = false
+    ) throws(DestinationError) -> Recording {
       // Set before the start, so that `abandon` cleans up after a failed start.
       self.recording = recording
       try outlet.open()
-      try outlet.connect(recording.pipeline, encoder: recording.picture == nil ? nil : encoder)
+      if hasUnits {
+        try outlet.connectUnits(recording.pipeline)
+      } else {
+        try outlet.connect(recording.pipeline, encoder: recording.picture == nil ? nil : encoder)
+      }
       try recording.pipeline.play()
       return recording
     }
@@ -207,5 +221,51 @@
       recording.pipeline.stop()
       if byteCount == 0 { outlet.removeEmpty() }
     }
+  }
+
+  // MARK: Units of another encoder
+
+  extension EncodingDestination: UnitDestination {
+    var soundEncoder: SoundEncoder { outlet.soundEncoder }
+    var needsKeyFrame: Bool { recording == nil }
+    var isDelivering: Bool { hasBegun }
+
+    func share(_ demand: EncoderDemand) { self.demand = demand }
+
+    private func waitForRoomForUnits(until deadline: Deadline) throws(DestinationError) -> Bool {
+      guard let recording else { return true }
+      while true {
+        guard try recording.pipeline.waitForRoom(below: 1, until: deadline, stop: nil) else {
+          return false
+        }
+        if recording.pipeline.backlogNs < Self.mostBacklogNs { return true }
+        if deadline.isPast { return false }
+        sleep(until: min(deadline, .after(Self.pollInterval)))
+      }
+    }
+
+    func accept(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError) {
+      if recording == nil { try start(unit) }
+      try recording?.pipeline.push(unit, ptsNs: ptsNs)
+      try ending { () throws(DestinationError) in try outlet.check() }
+    }
+
+    private func start(_ unit: KeptUnit) throws(DestinationError) {
+      let pipeline =
+        if unit.isSound {
+          try Pipeline(outlet.elementsForSoundAlone, output: output, takesUnits: true)
+        } else {
+          try Pipeline(
+            [.sharedParser] + (isSoundExpected ? [.waitForOtherTrack] : []) + outlet.elements,
+            sound: isSoundExpected ? [.waitForOtherTrack] : [], output: output, takesUnits: true)
+        }
+      try start(Recording(pipeline: pipeline), ofUnits: !unit.isSound)
+    }
+  }
+
+  extension ElementDescription {
+    /// Gives each container the form of H.264 that it has.
+    static let sharedParser = ElementDescription(
+      factory: "h264parse", package: "gstreamer1.0-plugins-bad")
   }
 #endif

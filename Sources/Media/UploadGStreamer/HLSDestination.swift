@@ -6,7 +6,7 @@
   final class HLSOutlet: Outlet {
     static let kinds = [DestinationKind.hls]
     static let changesSize = true
-    private static let segmentNs: UInt64 = 2_000_000_000
+    static let segmentNs: UInt64 = 2_000_000_000
 
     let output: String
     let soundEncoder = SoundEncoder.aac
@@ -60,6 +60,12 @@
       }
       guard let segments else { return }
       try pipeline.cut(every: Self.segmentNs, encoder: encoder?.factory, for: segments)
+    }
+
+    /// The encoder's owner says where segments begin.
+    func connectUnits(_ pipeline: Pipeline) throws(DestinationError) {
+      guard let segments else { return }
+      try pipeline.cut(every: 0, encoder: nil, for: segments)
     }
 
     func close() throws(DestinationError) {

@@ -26,9 +26,12 @@
   extension LiveEncoder {
     /// The elements from raw video to RTP packets.
     func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
-      encoding(width: width, height: height, rate: rate) + [
-        packer, .onlyCaps("application/x-rtp,media=video,encoding-name=\(codec),payload=96"),
-      ]
+      encoding(width: width, height: height, rate: rate) + packing
+    }
+
+    /// The elements from encoded video to RTP packets.
+    var packing: [ElementDescription] {
+      [packer, .onlyCaps("application/x-rtp,media=video,encoding-name=\(codec),payload=96")]
     }
   }
 

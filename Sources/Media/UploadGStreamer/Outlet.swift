@@ -32,6 +32,8 @@
     /// Called before a pipeline starts.
     /// - Parameter encoder: nil for sound alone.
     func connect(_ pipeline: Pipeline, encoder: (any VideoEncoder)?) throws(DestinationError)
+    /// Called instead if the pictures are encoded elsewhere.
+    func connectUnits(_ pipeline: Pipeline) throws(DestinationError)
     /// Called with every frame: throws if there is too little space left.
     func check() throws(DestinationError)
     /// A message from the peer without the secrets that were sent to it.
@@ -57,6 +59,9 @@
     var elementsForSoundAlone: [ElementDescription] { elements }
     func open() throws(DestinationError) {}
     func connect(_ pipeline: Pipeline, encoder: (any VideoEncoder)?) throws(DestinationError) {}
+    func connectUnits(_ pipeline: Pipeline) throws(DestinationError) {
+      try connect(pipeline, encoder: nil)
+    }
     func check() throws(DestinationError) {}
     func redacted(_ message: String) -> String { message }
     func removeEmpty() {}

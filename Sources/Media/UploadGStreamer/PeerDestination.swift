@@ -24,6 +24,8 @@
 
     private let outlet: any Outlet
     private var setup: DestinationSetup
+    /// Set if another encoder's units are sent, and not frames.
+    private var demand: EncoderDemand?
     private var hasSound = false
     private var hasPictures = false
     private var connection: Connection?
@@ -83,7 +85,8 @@
       readLink()
       guard let connection, connection.figures.bytesArrived != nil else { return nil }
       var network = connection.figures.network
-      network.targetBitsPerSecond = connection.destination.targetBitsPerSecond ?? 0
+      network.targetBitsPerSecond =
+        demand?.bitsPerSecond ?? connection.destination.targetBitsPerSecond ?? 0
       return network
     }
 
@@ -94,6 +97,7 @@
     private func makeDestination() throws(DestinationError) -> EncodingDestination {
       let destination = try EncodingDestination(outlet, setup.encoder)
       if hasSound { destination.expectSound() }
+      if let demand { destination.share(demand) }
       return destination
     }
 
@@ -137,6 +141,15 @@
     }
 
     func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+      try attemptSound(from: ptsNs) { (destination, ptsNs) throws(DestinationError) in
+        try destination.accept(sound, ptsNs: ptsNs)
+      }
+    }
+
+    private func attemptSound(
+      from ptsNs: UInt64,
+      _ send: (EncodingDestination, UInt64) throws(DestinationError) -> Void
+    ) throws(DestinationError) {
       // If there are pictures, a connection begins with one.
       if connection == nil && (hasPictures || !retries.next.isPast) { return }
       if let connection, ptsNs < connection.startNs { return }
@@ -147,9 +160,7 @@
       }
       // Without pictures nothing else limits what waits for the connection.
       if !hasPictures, connection?.destination.isConnecting == true { return }
-      try attempt(from: ptsNs) { (destination, ptsNs) throws(DestinationError) in
-        try destination.accept(sound, ptsNs: ptsNs)
-      }
+      try attempt(from: ptsNs, send)
     }
 
     /// Sends over the connection, or begins a new one.
@@ -225,6 +236,26 @@
       connection.destination.abandon()
       bytesBefore += bytesTaken
       self.connection = nil
+    }
+  }
+
+  // MARK: Units of another encoder
+
+  extension PeerDestination: UnitDestination {
+    var soundEncoder: SoundEncoder { outlet.soundEncoder }
+    var needsKeyFrame: Bool { connection == nil }
+    var isDelivering: Bool { connection?.destination.hasBegun == true }
+
+    func share(_ demand: EncoderDemand) { self.demand = demand }
+
+    func accept(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError) {
+      func send(_ destination: EncodingDestination, _ ptsNs: UInt64) throws(DestinationError) {
+        try destination.accept(unit, ptsNs: ptsNs)
+      }
+      if unit.isSound { return try attemptSound(from: ptsNs, send) }
+      hasPictures = true
+      frameCount += 1
+      try attempt(from: ptsNs, send)
     }
   }
 #endif

@@ -25,8 +25,10 @@
 
     /// - Parameter output: the name of the output in error messages.
     /// - Parameter sound: a second branch, which ends at the element with a `soundPad`.
+    /// - Parameter takesUnits: whether both branches are fed with units, which have their formats.
     init(
-      _ elements: [ElementDescription], sound: [ElementDescription] = [], output: String
+      _ elements: [ElementDescription], sound: [ElementDescription] = [], output: String,
+      takesUnits: Bool = false
     ) throws(DestinationError) {
       self.output = output
       // SAFETY: `state` lives as long as this object, whose deinit destroys the pipeline first.
@@ -39,6 +41,7 @@
       for element in elements { try append(element) }
       if let pad = elements.compactMap(\.soundPad).first, !sound.isEmpty {
         try append(sound, endingAt: pad)
+        if !takesUnits { try setSoundCaps() }
       }
     }
 
@@ -82,7 +85,6 @@
           message: "the container does not accept this sound",
           detail: "")
       }
-      try setSoundCaps()
     }
 
     /// Sets the format of the sound that `push(_:ptsNs:)` sends.
@@ -128,6 +130,12 @@
         unsafe receiver.release(receiver.context)
         throw .elementFailed(element: "pipeline", message: "it has no output", detail: "")
       }
+    }
+
+    /// Requests a key frame at the first picture of each interval of its time line. Before `play`.
+    func requestKeyFrames(every intervalNs: UInt64, of encoder: String) {
+      // SAFETY: the pipeline exists until `stop`; the string lives during the call.
+      unsafe upload_pipeline_key_frame_every(handle, encoder, intervalNs)
     }
 
     func play() throws(DestinationError) {
@@ -191,6 +199,19 @@
       guard isTaken else {
         try throwIfFailed()
         throw .elementFailed(element: "appsrc", message: "it accepts no more sound", detail: "")
+      }
+    }
+
+    /// Sends what another pipeline has encoded. Only `backlogNs` says how much waits.
+    func push(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError) {
+      try throwIfFailed()
+      enteredNs = max(enteredNs, ptsNs)
+      // SAFETY: the pipeline exists until `stop`, and keeps a reference of its own to the unit.
+      let isTaken = unsafe upload_pipeline_push_sample(
+        handle, unit.isSound, unit.sample, ptsNs, unit.beginsSegment)
+      guard isTaken else {
+        try throwIfFailed()
+        throw .elementFailed(element: "appsrc", message: "it accepts no more units", detail: "")
       }
     }
 

@@ -11,7 +11,11 @@
     /// sample frames of priming with which AAC's overlapping windows begin.
     var unreportedDelayNs: UInt64 { self == .aac ? 1024 * 1_000_000_000 / 48_000 : 0 }
 
-    var elements: [ElementDescription] {
+    var elements: [ElementDescription] { elements(opusMilliseconds: 10) }
+    /// For several destinations: not every receiver of WebRTC accepts packets under 20 ms.
+    var sharedElements: [ElementDescription] { elements(opusMilliseconds: 20) }
+
+    private func elements(opusMilliseconds: Int) -> [ElementDescription] {
       let convert = ElementDescription(
         factory: "audioconvert", package: "gstreamer1.0-plugins-base")
       switch self {
@@ -22,7 +26,8 @@
           ElementDescription(
             factory: "opusenc", package: "gstreamer1.0-plugins-base",
             properties: [
-              .init("audio-type", "restricted-lowdelay"), .init("frame-size", "10"),
+              .init("audio-type", "restricted-lowdelay"),
+              .init("frame-size", "\(opusMilliseconds)"),
               .init("bitrate", String(Self.bitsPerSecond)),
             ]),
         ]

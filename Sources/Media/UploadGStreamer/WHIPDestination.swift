@@ -5,40 +5,6 @@
   import Upload
   import WHIP
 
-  /// The options of a WHIP upload besides its address and encoder.
-  public struct WHIPOptions: Sendable {
-    public var bearer: BearerToken?
-    public var allowsPlainHTTP = false
-    /// Whether the server may not redirect to another one (scheme, host, port).
-    public var staysAtOrigin = false
-    /// A file of certificates to trust instead of the system's.
-    public var certificates: String?
-    public var servers: [ICEServer] = []
-    /// Sends only through relays, so that the peer learns no address of this machine.
-    public var usesRelaysOnly = false
-    public var profile = H264Profile.baseline
-    /// The lower bound of the adaptive bitrate.
-    public var leastBitsPerSecond = 150_000
-    public var timeouts = WHIPConnection.Timeouts()
-    /// How long to try to connect for the first time, or again after a working connection is lost,
-    /// unless the cause is permanent.
-    public var reconnectsFor: Duration = .seconds(120)
-    /// Receives events, on any thread.
-    public var report: @Sendable (WHIPReport) -> Void = { _ in }
-    /// Receives libcurl's debug output; see `CurlClient`.
-    public var listener: (@Sendable (UInt32, String) -> Void)?
-
-    public init() {}
-  }
-
-  public enum WHIPReport: Sendable {
-    case connection(WHIPConnection.Event)
-    /// The connection failed or is lost; the next attempt begins after this time.
-    case reconnecting(WHIPError, after: Duration)
-    /// The address to which it was moved does not work; it sends to the former one again.
-    case notMoved(WHIPError)
-  }
-
   /// Sends a stream live by WHIP, as one track of video and, on request, one of sound, or as one of
   /// sound alone. The first frame sets the picture size, as in a file; later frames are scaled to
   /// fit.
@@ -48,6 +14,8 @@
   public final class WHIPDestination: Destination {
     /// Chunks of silence that make one packet of sound. The offer waits until every track has one.
     private static let preludeChunks: UInt64 = 4
+    /// How much encoded media may wait for the connection's pace.
+    private static let mostBacklogNs: UInt64 = 500_000_000
 
     public let heldFrames = 2
     public let wantsRepeatedFrames = true
@@ -58,6 +26,8 @@
     private var encoder: any LiveEncoder
     private var settings: EncoderSettings
     private let options: WHIPOptions
+    /// Set if another encoder's units are sent, and not frames.
+    private var demand: EncoderDemand?
     private var hasSound = false
     private var hasPictures = false
     private var attempt: Attempt?
@@ -90,6 +60,10 @@
       var picture: Picture?
       /// The timestamp of the first frame or chunk, at which the pipeline's own time begins.
       let startNs: UInt64
+      /// Whether the track of sound has its format, without which there is no offer.
+      var hasSoundUnit = false
+      /// The bitrate that was wanted of a shared encoder.
+      var wantedBitsPerSecond = 0
 
       func push(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
         if picture == nil { return try pipeline.push(sound, ptsNs: ptsNs) }
@@ -164,7 +138,8 @@
     public func prepare() throws(DestinationError) {
       try GStreamerRuntime.require(
         [.source, .transport] + (hasSound ? ElementDescription.sound : [])
-          + chain(width: 0, height: 0, rate: .variable))
+          + chain(width: 0, height: 0, rate: .variable)
+          + (demand == nil ? [] : [.sharedParser]))
     }
 
     public var unconnected: DestinationError? {
@@ -181,10 +156,17 @@
     ) throws(DestinationError) -> Bool {
       guard let attempt else { return retries.wait(until: deadline, stop: stop) }
       let connection = attempt.connection
+      if demand != nil, hasSound, hasPictures, !attempt.hasSoundUnit, !connection.state.isEnded {
+        return true
+      }
       let hasRoom = attempt.pipeline.state.wait(until: deadline, stop: stop) { _ in
         attempt.hasRoom(below: heldFrames) || connection.state.isEnded
       }
-      return try isWorking(attempt) && hasRoom
+      guard try isWorking(attempt), hasRoom else { return false }
+      // Nothing counts the units that wait for the connection's pace.
+      guard demand != nil, attempt.pipeline.backlogNs > Self.mostBacklogNs else { return true }
+      sleep(until: min(deadline, .after(.milliseconds(5))))
+      return false
     }
 
     /// Handles the end of an attempt.
@@ -258,6 +240,7 @@
       _ = try start(pipeline, nil, ptsNs)
     }
 
+    @discardableResult
     private func start(
       _ pipeline: Pipeline, _ picture: Picture?, _ ptsNs: UInt64
     ) throws(DestinationError) -> Attempt {
@@ -267,8 +250,8 @@
       let connection: WHIPConnection
       do {
         peer = try WebRTCPeer(
-          pipeline, encoder: encoder, certificates: options.certificates)
-        if hasSound, picture != nil { try peer.addSound() }
+          pipeline, encoder: encoder, demand: demand, certificates: options.certificates)
+        if hasSound, picture != nil || demand != nil && hasPictures { try peer.addSound() }
         connection = try WHIPConnection(
           peer, to: endpoint, client: client, servers: options.servers,
           bitrate: bitrate(picture), timeouts: options.timeouts
@@ -288,7 +271,7 @@
       self.attempt = attempt
       hasBegun = true
       try pipeline.play()
-      if hasSound {
+      if hasSound, demand == nil {
         for index in 0..<Self.preludeChunks {
           try attempt.push(.silence, ptsNs: index * SoundChunk.durationNs)
         }
@@ -299,9 +282,9 @@
     /// That of the pictures; the sound's is fixed.
     private func bitrate(_ picture: Picture?) -> BitrateControl {
       let (width, height) = (picture?.geometry.width ?? 0, picture?.geometry.height ?? 0)
+      let own = settings.bitsPerSecond(width: width, height: height)
       return BitrateControl(
-        minimum: options.leastBitsPerSecond,
-        maximum: settings.bitsPerSecond(width: width, height: height))
+        minimum: options.leastBitsPerSecond, maximum: demand?.wantedBitsPerSecond ?? own)
     }
 
     private var transport: ElementDescription {
@@ -389,8 +372,59 @@
       lastNetwork = network
       attempt.connection.end()
       attempt.pipeline.stop()
+      // A lost connection limits nobody.
+      demand?.mostBitsPerSecond = nil
       bytesBefore += attempt.pipeline.bytesWritten
       self.attempt = nil
+    }
+  }
+
+  // MARK: Units of another encoder
+
+  extension WHIPDestination: UnitDestination {
+    var soundEncoder: SoundEncoder { .opus }
+    var needsKeyFrame: Bool { attempt == nil }
+    var isDelivering: Bool { attempt?.connection.state == .connected }
+
+    func share(_ demand: EncoderDemand) { self.demand = demand }
+
+    func accept(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError) {
+      if !unit.isSound { hasPictures = true }
+      if attempt == nil {
+        guard !unit.isSound || !hasPictures else { return }
+        try start(unit, ptsNs)
+      }
+      followWantedBitrate()
+      guard let attempt, ptsNs >= attempt.startNs else { return }
+      if unit.isSound, hasPictures {
+        // The first packet may wait for the connection, as the first picture does.
+        guard attempt.connection.takes(.audio),
+          !attempt.hasSoundUnit || attempt.connection.state == .connected
+        else { return }
+        self.attempt?.hasSoundUnit = true
+        return attempt.peer.push(unit, ptsNs: ptsNs - attempt.startNs)
+      }
+      guard attempt.connection.takes(unit.isSound ? .audio : .video) else {
+        return lostFrames += unit.isSound ? 0 : 1
+      }
+      try attempt.pipeline.push(unit, ptsNs: ptsNs - attempt.startNs)
+    }
+
+    private func followWantedBitrate() {
+      guard let wanted = demand?.wantedBitsPerSecond, wanted != attempt?.wantedBitsPerSecond
+      else { return }
+      attempt?.wantedBitsPerSecond = wanted
+      attempt?.connection.limit(bitsPerSecond: wanted)
+    }
+
+    /// The packers are the same; only what precedes them is elsewhere.
+    private func start(_ unit: KeptUnit, _ ptsNs: UInt64) throws(DestinationError) {
+      let packing =
+        unit.isSound
+        ? ElementDescription.soundPacking : ElementDescription.sharedUnits + encoder.packing
+      let pipeline = try Pipeline(packing + [transport], output: output, takesUnits: true)
+      if let demand { pipeline.forwardKeyRequests(to: demand) }
+      try start(pipeline, nil, ptsNs)
     }
   }
 
@@ -408,14 +442,23 @@
 
   extension ElementDescription {
     /// The sound track without pictures. CWebRTC builds the same one beside pictures.
-    fileprivate static let sound = [
-      ElementDescription(factory: "audioconvert", package: "gstreamer1.0-plugins-base"),
-      ElementDescription(
-        factory: "opusenc", package: "gstreamer1.0-plugins-base",
-        properties: [
-          .init("audio-type", "restricted-lowdelay"), .init("frame-size", "20"),
-          .init("bitrate", "96000"),
-        ]),
+    fileprivate static let sound =
+      [
+        ElementDescription(factory: "audioconvert", package: "gstreamer1.0-plugins-base"),
+        ElementDescription(
+          factory: "opusenc", package: "gstreamer1.0-plugins-base",
+          properties: [
+            .init("audio-type", "restricted-lowdelay"), .init("frame-size", "20"),
+            .init("bitrate", "96000"),
+          ]),
+      ] + soundPacking
+
+    /// Puts the parameter sets into the format, so that the offer never lacks them.
+    fileprivate static let sharedUnits = [
+      sharedParser, onlyCaps("video/x-h264,stream-format=avc,alignment=au"),
+    ]
+
+    fileprivate static let soundPacking = [
       ElementDescription(factory: "rtpopuspay", package: "gstreamer1.0-plugins-good"),
       .onlyCaps("application/x-rtp,media=audio,encoding-name=OPUS,payload=111"),
     ]

@@ -19,6 +19,8 @@
     let events = WebRTCEvents()
     private let pipeline: Pipeline
     private let encoder: any LiveEncoder
+    /// Set if the encoder is not in the pipeline.
+    private let demand: EncoderDemand?
     private let certificates: String?
     private let handle: OpaquePointer
     private let reports = ReceiverReports()
@@ -28,12 +30,15 @@
 
     /// - Parameters:
     ///   - pipeline: ends in webrtcbin, and does not play yet.
+    ///   - demand: if the encoder is not in the pipeline.
     ///   - certificates: a file of certificates to trust for relays instead of the system's.
     init(
-      _ pipeline: Pipeline, encoder: any LiveEncoder, certificates: String?
+      _ pipeline: Pipeline, encoder: any LiveEncoder, demand: EncoderDemand? = nil,
+      certificates: String?
     ) throws(WHIPError) {
       self.pipeline = pipeline
       self.encoder = encoder
+      self.demand = demand
       self.certificates = certificates
       // SAFETY: `events` and `reports` outlive the callbacks, which `deinit` ends.
       let made = unsafe webrtc_peer_create(
@@ -53,7 +58,7 @@
 
     /// Adds a sound track. Call this before the pipeline plays.
     func addSound() throws(WHIPError) {
-      try unsafe call { unsafe webrtc_peer_add_sound(handle, $0, $1) }
+      try unsafe call { unsafe webrtc_peer_add_sound(handle, demand != nil, $0, $1) }
     }
 
     /// Sends the next chunk of the sound track. Any one thread may call it. Never blocks.
@@ -63,6 +68,12 @@
         unsafe webrtc_peer_push_sound(
           handle, samples.baseAddress, samples.count, ptsNs, SoundChunk.durationNs)
       }
+    }
+
+    /// As above, for a packet of Opus.
+    func push(_ sound: KeptUnit, ptsNs: UInt64) {
+      // SAFETY: webrtcbin keeps a reference of its own to the packet.
+      _ = unsafe webrtc_peer_push_encoded(handle, sound.sample, ptsNs)
     }
 
     func makeOffer() throws(WHIPError) -> String {
@@ -165,6 +176,7 @@
 
     func set(bitsPerSecond: Int, pace: Int?) {
       unsafe webrtc_peer_set_pace(handle, UInt64(pace ?? 0))
+      if let demand { return demand.mostBitsPerSecond = bitsPerSecond }
       let property = encoder.bitrate(bitsPerSecond)
       pipeline.set(property, of: encoder.factory)
     }

@@ -46,10 +46,11 @@
       ]
     }
 
+    var keyFramesOnRequest: [ElementDescription.Property] { Self.keyFramesOnRequest }
     /// X264_KEYINT_MAX_INFINITE (x264.h).
-    var keyFramesOnRequest: [ElementDescription.Property] {
-      [.init("key-int-max", String(1 << 30)), .init("option-string", "scenecut=0")]
-    }
+    static let keyFramesOnRequest: [ElementDescription.Property] = [
+      .init("key-int-max", String(1 << 30)), .init("option-string", "scenecut=0"),
+    ]
 
     func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property {
       .init("bitrate", String(max(1, bitsPerSecond / 1000)))

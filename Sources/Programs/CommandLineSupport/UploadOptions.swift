@@ -6,16 +6,19 @@ import Upload
 public struct UploadOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Destination, one of those listed here.",
+      "Destinations, each one of those listed here.",
       discussion: """
+        Several share one encoder, such as whip:https://HOST/PATH file:PATH.mkv to go live and \
+        record at once. One that is slow, fails or comes back disturbs no other.
         \(DestinationKind.all.map { "\($0.forms.joined(separator: ", ")): \($0.help)." }
           .joined(separator: "\n"))
         whip alone: the server that the setting whipURL of the group names.
         A file has the size of the first frame, without its last column or row if the number of \
         columns or rows is odd; later frames of another size are scaled to fit. An existing file \
         is replaced.
-        """))
-  public var destination: String
+        """,
+      valueName: "destination"))
+  public var destinations: [String]
 
   @Option(
     name: .customLong("stream"),
@@ -94,7 +97,7 @@ public struct UploadOptions: ParsableArguments {
   }
 
   /// The options without secrets, for a log.
-  public var logged: [String] { [LoggedText.address(destination)] + optionArguments }
+  public var logged: [String] { destinations.map(LoggedText.address) + optionArguments }
 }
 
 /// The options for the connection to a peer.

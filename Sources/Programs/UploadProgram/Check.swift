@@ -18,7 +18,7 @@ struct Check: ParsableCommand {
     send.upload.secret = nil
     send.upload.access.credential = nil
     send.upload.media.turnCredential = nil
-    if send.followsAddress { send.upload.destination = "whip:https://localhost" }
+    if send.followsAddress { send.upload.destinations = ["whip:https://localhost"] }
     _ = try send.destination(ProgressDisplay(global.terminal))
   }
 }

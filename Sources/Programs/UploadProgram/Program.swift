@@ -98,6 +98,8 @@ struct Send: ParsableCommand {
     try display.show(summary, asJSON: global.json)
     if signals.isInterrupted { throw Interrupted() }
     if summary.end == .publisherFailed { throw PublisherFailed(stream: plan.stream) }
+    let failures = failures(summary)
+    if !failures.isEmpty { throw DestinationsFailed(failures: failures) }
   }
 
   /// Lets an upload follow the group's settings. It goes on without them if they are not readable.
@@ -120,6 +122,13 @@ struct Send: ParsableCommand {
     }
   }
 
+  /// Those of several destinations that failed, or were never connected.
+  private func failures(_ summary: UploadSummary) -> [DestinationFigures] {
+    summary.progress.destinations.filter { part in
+      part.state == .failed || part.state == .waiting && summary.end != .stopped
+    }
+  }
+
   private func policy() throws(UsageError) -> DeliveryPolicy? {
     guard let text = upload.policy else { return nil }
     guard let policy = DeliveryPolicy(text) else {
@@ -130,7 +139,9 @@ struct Send: ParsableCommand {
 
   /// Whether the address is a setting of the group.
   var followsAddress: Bool {
-    (try? DestinationSpecification(upload.destination))?.followsSetting == true
+    upload.destinations.contains {
+      (try? DestinationSpecification($0))?.followsSetting == true
+    }
   }
 
   /// The group's settings that no option overrides.
@@ -143,102 +154,6 @@ struct Send: ParsableCommand {
       }
     }
   }
-
-  /// The destination. If it has no address, that is the one to which the user of a broadcast's host
-  /// has agreed, or else the group's setting.
-  private func address(ofBroadcast isBroadcast: Bool) throws -> String {
-    if !followsAddress {
-      if upload.server != nil { throw UsageError("--server: it has no effect with an address") }
-      return upload.destination
-    }
-    let address: String
-    if isBroadcast {
-      guard let agreed = BroadcastExtension.agreedServer else { throw NoAgreedServer() }
-      address = agreed
-    } else {
-      address = try SharedDefaults(in: global.openGroup()).whipAddress()
-    }
-    if let text = upload.server {
-      guard let server = WebAddress(server: text) else {
-        throw UsageError("\(BroadcastServerError.malformed(text))")
-      }
-      if let named = WebAddress(address), !named.hasSameOrigin(as: server) {
-        throw BroadcastServerError.other(named: named.origin, agreed: server.origin)
-      }
-    }
-    return "whip:" + address
-  }
-
-  /// - Parameters: both are nil unless the program is the extension of a broadcast.
-  func destination(
-    _ display: ProgressDisplay, _ broadcast: SetupInfo? = nil,
-    _ connection: BroadcastConnection? = nil
-  ) throws -> any Destination {
-    let (credentials, settings) = (broadcast?.credentials, broadcast?.settings)
-    let terminal = global.terminal
-    var setup = DestinationSetup()
-    setup.retriesFirst = broadcast != nil
-    if let retries = upload.connection.retryFor { setup.reconnectsFor = .seconds(retries) }
-    setup.onLive = {
-      display.showLive()
-      connection?.live()
-    }
-    var makers = [DestinationMaker.null]
-    let address = try address(ofBroadcast: broadcast != nil)
-    #if Media
-      let named = try? DestinationSpecification(address)
-      setup.secret = try upload.secret.map {
-        try EndpointSecrets(upload.access, global, opened: credentials).account($0).password
-      }
-      if let address = named.flatMap({ try? PublicAddress($0) }) {
-        // GStreamer logs the whole address.
-        AddressKeys.found(in: address.path).forEach(ProductLog.leaveOut)
-      }
-      setup.onLoss = { error, pause in
-        ProductLog.append(.warning, "\(error)")
-        display.showLoss(error, next: pause)
-        connection?.connecting("\(error)")
-      }
-      var whip = WHIPOptions()
-      if named?.kind == .whip {
-        whip = try WHIPSetup(options: upload, global: global, credentials: credentials)
-          .whipOptions { report in
-            display.show(report)
-            if case .connection(.connected) = report { connection?.live() }
-            if case .reconnecting(let error, _) = report { connection?.connecting("\(error)") }
-            if case .notMoved(let error) = report {
-              let text = "\(error); the previous address is used again"
-              connection?.refused(FollowedSetting.address.rawValue, "\(error)")
-              broadcast?.log.append(.warning, text, label: "upload")
-              if broadcast == nil { terminal.warn(text) }
-            }
-          }
-        whip.reconnectsFor = setup.reconnectsFor
-        if let silence = upload.connection.lostAfter { whip.timeouts.silence = .seconds(silence) }
-        // Somebody has agreed to this server alone.
-        whip.staysAtOrigin = followsAddress
-        if followsAddress, broadcast == nil, upload.server == nil, whip.bearer != nil {
-          let origin = named.flatMap { WebAddress($0.address) }?.origin ?? "its server"
-          throw UsageError("\(BroadcastServerError.unnamed(origin: origin))")
-        }
-      }
-      makers += DestinationMaker.media(whip: whip)
-    #endif
-    do throws(DestinationError) {
-      setup.encoder = try EncoderSettings(
-        encoder: upload.encoding.encoder ?? settings?.string(forKey: EncoderSettings.Keys.encoder),
-        bitrate: upload.encoding.bitrate)
-      if upload.encoding.bitrate == nil {
-        // A malformed one is logged by its follower.
-        let setting = settings?.value(forKey: FollowedSetting.bitrate.rawValue)
-        setup.encoder.bitsPerSecond = try? setting?.bitsPerSecond()
-      }
-      return try DestinationCatalog(makers).make(address, setup)
-    } catch {
-      if error.isMisuse { throw UsageError("\(error)") }
-      throw error
-    }
-  }
 }
 
 /// The stream ended because its publisher failed. The output up to then is complete.
@@ -247,5 +162,17 @@ struct PublisherFailed: Error, CustomStringConvertible {
 
   var description: String {
     "the publisher of “\(stream)” failed; see its own messages, and start it again"
+  }
+}
+
+/// Some of several destinations have failed. What the others have is complete.
+struct DestinationsFailed: Error, CustomStringConvertible {
+  let failures: [DestinationFigures]
+
+  var description: String {
+    failures.map { part in
+      let reason = part.error.map { "\($0)" } ?? "it took nothing"
+      return "\(part.output) is not complete: \(reason)"
+    }.joined(separator: "\n")
   }
 }

@@ -48,7 +48,8 @@ final class ProgressDisplay: Sendable {
   }
 
   #if Media
-    func show(_ report: WHIPReport) {
+    /// - Parameter name: that of one of several destinations.
+    func show(_ report: WHIPReport, of name: String? = nil) {
       if case .connection(.refused(let kind)) = report,
         !refused.withLock({ $0.insert(kind).inserted })
       {
@@ -64,7 +65,7 @@ final class ProgressDisplay: Sendable {
         terminal.detail("the endpoint recommends \(names.plain)")
       case .connection(.notUsed(let error)):
         terminal.warn("going on without \(error)")
-      case .connection(.connected): showLive()
+      case .connection(.connected): showLive(name)
       case .connection(.bitrate(let bitsPerSecond)):
         terminal.detail("the receiver's reports set the bitrate to \(bitsPerSecond / 1000) kbit/s")
       case .connection(.candidatesRefused(let error)):
@@ -80,9 +81,16 @@ final class ProgressDisplay: Sendable {
   #endif
 
   /// Shows that a peer has accepted a sample.
-  func showLive() {
-    terminal.report(Self.live)
-    ProductLog.append(.info, Self.live)
+  /// - Parameter name: that of one of several destinations.
+  func showLive(_ name: String? = nil) {
+    let text = (name.map { $0 + ": " } ?? "") + Self.live
+    terminal.report(text)
+    ProductLog.append(.info, text)
+  }
+
+  /// Shows that one of several destinations has failed.
+  func showEnd(of output: String, _ error: DestinationError) {
+    terminal.warn("\(output) has ended, and the others go on: \(error)")
   }
 
   static let live = "connected; sending live"
@@ -112,7 +120,12 @@ final class ProgressDisplay: Sendable {
       + "\(counted(progress.drops, "drop")), latency "
       + "\(tenths(Double(progress.latencyP50Ns) / 1e6)) / "
       + "\(tenths(Double(progress.latencyP99Ns) / 1e6)) ms" + (progress.sound.map(line) ?? "")
-      + (progress.network.map(line) ?? "")
+      + (progress.network.map(line) ?? "") + progress.destinations.map(line).joined()
+  }
+
+  private static func line(_ part: DestinationFigures) -> String {
+    "; \(part.output.plain): \(part.state), \(tenths(Double(part.byteCount) / 1e6)) MB, "
+      + counted(part.drops, "drop") + (part.network.map(line) ?? "")
   }
 
   private static func line(_ network: NetworkFigures) -> String {
@@ -146,9 +159,10 @@ private struct SummaryRecord: Encodable {
   let end: String
   let sound: SoundRecord?
   let network: NetworkRecord?
+  let destinations: [DestinationRecord]?
 
   enum CodingKeys: String, CodingKey {
-    case frames, repeated, fps, drops, bytes, output, end, sound, network
+    case frames, repeated, fps, drops, bytes, output, end, sound, network, destinations
     case latencyP50Ns = "latency_p50_ns"
     case latencyP99Ns = "latency_p99_ns"
     case bitsPerSecond = "bits_per_second"
@@ -167,6 +181,8 @@ private struct SummaryRecord: Encodable {
     output = summary.output
     sound = progress.sound.map(SoundRecord.init)
     network = progress.network.map(NetworkRecord.init)
+    let parts = progress.destinations.map(DestinationRecord.init)
+    destinations = parts.isEmpty ? nil : parts
     end =
       switch summary.end {
       case .limitReached: "limit"
@@ -174,6 +190,25 @@ private struct SummaryRecord: Encodable {
       case .publisherFinished: "finished"
       case .publisherFailed: "failed"
       }
+  }
+}
+
+/// One of several destinations in the summary.
+private struct DestinationRecord: Encodable {
+  let output: String
+  let state: String
+  let bytes: UInt64
+  let drops: Int
+  let network: NetworkRecord?
+  let error: String?
+
+  init(_ figures: DestinationFigures) {
+    output = figures.output
+    state = figures.state.rawValue
+    bytes = figures.byteCount
+    drops = figures.drops
+    network = figures.network.map(NetworkRecord.init)
+    error = figures.error.map { "\($0)" }
   }
 }
 

@@ -27,7 +27,7 @@
       let secrets = try EndpointSecrets(options.access, global, opened: credentials)
       result.bearer = try secrets.bearer()
       if result.bearer == nil, let name = ExtensionManifest.whipCredential,
-        try DestinationSpecification(options.destination).followsSetting
+        try DestinationSpecification(options.destinations[0]).followsSetting
       {
         result.bearer = try secrets.bearerIfSealed(name)
       }
@@ -43,7 +43,7 @@
       }
     }
 
-    private func profile() throws(UsageError) -> H264Profile {
+    func profile() throws(UsageError) -> H264Profile {
       guard let profile = H264Profile(rawValue: options.media.profile) else {
         let known = H264Profile.allCases.map(\.rawValue).joined(separator: " or ")
         throw UsageError("--profile \(options.media.profile): use \(known)")

@@ -85,7 +85,8 @@ struct upload_unit_receiver {
 };
 /// Passes the transport stream that enters the last element to `receiver`, and cuts it at the first
 /// picture of each interval, which it makes a key frame (UploadSegments.c). Before `play`.
-/// - encoder: the factory of the encoder; NULL for sound alone.
+/// - encoder: the factory of the encoder; NULL for sound alone. NULL with an interval of 0 if
+///   pictures are encoded elsewhere, and `upload_pipeline_push_sample` says where segments begin.
 bool upload_pipeline_cut(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
                          const struct upload_unit_receiver *receiver);
 
@@ -117,6 +118,21 @@ bool upload_pipeline_push(upload_pipeline *pipeline, const struct upload_frame *
 /// Queues a copy of raw sound. False: the pipeline no longer takes sound.
 bool upload_pipeline_push_sound(upload_pipeline *pipeline, const void *bytes, size_t byteCount,
                                 uint64_t ptsNs, uint64_t durationNs);
+/// Queues what another pipeline has encoded: a `GstSample`, which the caller still owns. Its bytes
+/// are not copied. Any one thread may call it. False: the pipeline no longer takes any.
+/// - beginsSegment: whether an output in segments begins one with this key frame.
+bool upload_pipeline_push_sample(upload_pipeline *pipeline, bool isSound, void *sample,
+                                 uint64_t ptsNs, bool beginsSegment);
+/// As above, to an appsrc.
+bool upload_push_sample(struct _GstElement *source, void *sample, uint64_t ptsNs);
+void *upload_sample_ref(void *sample);
+void upload_sample_unref(void *sample);
+/// Calls the handler, on any thread, when an element asks the source for a key frame.
+void upload_pipeline_watch_key_requests(upload_pipeline *pipeline, void (*handler)(void *context),
+                                        void *context);
+/// Makes the first picture of each interval of the time line a key frame. Before `play`.
+void upload_pipeline_key_frame_every(upload_pipeline *pipeline, const char *encoder,
+                                     uint64_t intervalNs);
 /// Ends the input; UPLOAD_ENDED is reported when the last element has processed all frames.
 void upload_pipeline_end(upload_pipeline *pipeline);
 

@@ -88,7 +88,10 @@ bool webrtc_peer_set_stun_server(webrtc_peer *peer, const char *address, unsigne
 bool webrtc_peer_add_turn_server(webrtc_peer *peer, const char *address);
 
 /// Adds an Opus track. Call this before the pipeline plays. False: the reason is in `message`.
-bool webrtc_peer_add_sound(webrtc_peer *peer, char *message, size_t capacity);
+/// - isEncoded: whether `webrtc_peer_push_encoded` brings the sound.
+bool webrtc_peer_add_sound(webrtc_peer *peer, bool isEncoded, char *message, size_t capacity);
+/// Sends a packet of Opus, a `GstSample`, which the caller still owns; never blocks.
+bool webrtc_peer_push_encoded(webrtc_peer *peer, void *sample, uint64_t ptsNs);
 /// Sends sound: interleaved stereo floats at 48,000 Hz. Copies the samples; never blocks.
 void webrtc_peer_push_sound(webrtc_peer *peer, const float *samples, size_t count,
                             uint64_t ptsNs, uint64_t durationNs);

@@ -61,6 +61,9 @@ void webrtc_viewer_destroy(webrtc_viewer *viewer);
 struct webrtc_unit {
   /// Valid during the call; for `webrtc_viewer_push`.
   void *unit;
+  /// The unit with its format, a `GstSample`, which `upload_sample_ref` keeps.
+  void *sample;
+  size_t byteCount;
   bool isKeyFrame;
   /// The unit's time by CLOCK_MONOTONIC.
   uint64_t timeNs;

@@ -47,6 +47,9 @@
     var timeNs: UInt64 { unsafe description.timeNs }
     /// The unit itself, for CWebRTC.
     var memory: UnsafeMutableRawPointer? { unsafe description.unit }
+    var byteCount: Int { unsafe description.byteCount }
+    /// The unit with its format, a `GstSample`.
+    var sample: UnsafeMutableRawPointer? { unsafe description.sample }
   }
 
   /// The context of the C callback.

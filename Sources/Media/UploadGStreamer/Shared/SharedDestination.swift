@@ -1,0 +1,262 @@
+#if Media
+  import FrameBus
+  import Platform
+  import Sound
+  import Synchronization
+  import Upload
+
+  /// Several destinations of one upload. Each medium is encoded once, and each destination receives
+  /// it on a thread of its own: one that is slow, fails or comes back disturbs no other.
+  ///
+  /// The encoder has what all of them need: H.264 without B frames, a key frame every two seconds
+  /// and on request, and the lowest bitrate that a destination's network allows. Sound is encoded
+  /// once in each format that a destination takes.
+  public final class SharedDestination: Destination {
+    public let heldFrames = 2
+    public let wantsRepeatedFrames = true
+    public let takesSound = true
+    /// The shortest time between requested key frames, because they are large.
+    private static let keyFrameNs: UInt64 = 500_000_000
+    /// How long the destinations may take to become complete, one longer than each may.
+    private static let endTimeout = Duration.seconds(25)
+
+    private let encoder: any LiveEncoder
+    private var settings: EncoderSettings
+    private let branches = Branches()
+    private var hasBegun = false
+    private var hasSound = false
+    private var pictures: Pictures?
+    private var sounds: [SoundEncoder: Feed] = [:]
+    private var keyFrameAtNs: UInt64 = 0
+    private var bitsPerSecond = 0
+
+    private struct Pictures {
+      let feed: Feed
+      let rate: FrameRate
+      var format: FrameFormat
+      var geometry: FrameGeometry
+      let size: PixelRect
+    }
+
+    /// - Parameters:
+    ///   - members: of kinds that take encoded media.
+    ///   - profile: one that every destination's players decode.
+    ///   - onEnd: called on any thread when one of them has failed, and the others go on.
+    public init(
+      _ members: [any Destination], encoder: EncoderSettings, profile: H264Profile,
+      onEnd: @escaping @Sendable (String, DestinationError) -> Void = { _, _ in }
+    ) throws(DestinationError) {
+      var outputs: Set<String> = []
+      settings = encoder
+      self.encoder = try LiveEncoders.make(encoder, profile: profile)
+      guard self.encoder.codec == "H264" else {
+        throw .unknownEncoder(encoder.name ?? "", known: VideoEncoders.known)
+      }
+      for member in members {
+        guard let member = member as? any UnitDestination else {
+          throw .notShared(output: member.output)
+        }
+        let output = member.output
+        guard outputs.insert(output).inserted else { throw .namedTwice(output: output) }
+        branches.append(Branch(member) { error in onEnd(output, error) })
+      }
+    }
+
+    deinit { abandon() }
+
+    public var output: String { branches.all.map(\.output).joined(separator: ", ") }
+    /// Those that were encoded.
+    public var byteCount: UInt64 {
+      let sound = sounds.values.map(\.pipeline.bytesWritten).reduce(0, +)
+      return sound + (pictures?.feed.pipeline.bytesWritten ?? 0)
+    }
+    public var parts: [DestinationFigures] { branches.all.map(\.figures) }
+    private var soundFormats: Set<SoundEncoder> {
+      Set(branches.all.map(\.soundEncoder))
+    }
+
+    public func expectSound() {
+      hasSound = true
+      for branch in branches.all { branch.destination.expectSound() }
+    }
+
+    public func prepare() throws(DestinationError) {
+      try GStreamerRuntime.require(
+        [.source, .unitEnd] + chain(width: 0, height: 0, rate: .variable)
+          + (hasSound ? soundFormats.flatMap(\.elements) : []))
+      for branch in branches.all { try branch.destination.prepare() }
+    }
+
+    public func waitForRoom(
+      until deadline: Deadline, stop: StopSignal?
+    ) throws(DestinationError) -> Bool {
+      try throwIfAllHaveFailed()
+      guard let pipeline = pictures?.feed.pipeline else { return true }
+      return try pipeline.waitForRoom(below: heldFrames, until: deadline, stop: stop)
+    }
+
+    private func throwIfAllHaveFailed() throws(DestinationError) {
+      let parts = branches.all
+      if parts.allSatisfy(\.hasEnded), let error = parts.compactMap(\.figures.error).last {
+        throw error
+      }
+    }
+
+    // MARK: Media
+
+    public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+      // The operator ?? would lose the type of the error.
+      var pictures = if let started = self.pictures { started } else { try start(frame.lease) }
+      if frame.lease.format != pictures.format {
+        pictures.format = frame.lease.format
+        pictures.geometry = try FrameGeometry(
+          evenPartOf: frame.lease.format, within: encoder.limits)
+        try pictures.feed.pipeline.setCaps(pictures.geometry.caps(rate: pictures.rate))
+      }
+      self.pictures = pictures
+      meetDemands(pictures)
+      let shownNs = frame.lease.metadata.durationNs
+      try pictures.feed.pipeline.push(
+        frame, geometry: pictures.geometry, ptsNs: ptsNs,
+        durationNs: shownNs > 0 ? shownNs : pictures.format.assumedFrameNs)
+    }
+
+    public func accept(_ chunk: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+      try throwIfAllHaveFailed()
+      if !hasBegun { try startBranches(withPictures: false) }
+      for format in soundFormats {
+        let feed = if let started = sounds[format] { started } else { try startSound(format) }
+        let delayNs = format.unreportedDelayNs
+        if ptsNs >= delayNs { try feed.pipeline.push(chunk, ptsNs: ptsNs - delayNs) }
+      }
+    }
+
+    private func start(_ frame: borrowing FrameLease) throws(DestinationError) -> Pictures {
+      if hasBegun { throw .noPictures(output: output) }
+      let format = frame.format
+      let geometry = try FrameGeometry(evenPartOf: format, within: encoder.limits)
+      let size = geometry.upright(frame.metadata.orientation)
+      let pipeline = try Pipeline(
+        chain(width: size.width, height: size.height, rate: format.plannedRate) + [.unitEnd],
+        output: output)
+      try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
+      for property in X264Encoder.keyFramesOnRequest {
+        pipeline.set(property, of: encoder.factory)
+      }
+      pipeline.requestKeyFrames(every: HLSOutlet.segmentNs, of: encoder.factory)
+      bitsPerSecond = settings.bitsPerSecond(width: size.width, height: size.height)
+      for branch in branches.all { branch.demand.wantedBitsPerSecond = bitsPerSecond }
+      try startBranches(withPictures: true)
+      let cuts = SegmentGrid()
+      let feed = try Feed(pipeline, originNs: 0) { [branches] unit in
+        let begins = unit.isKeyFrame && cuts.begins(at: unit.timeNs)
+        if let kept = KeptUnit(unit, sound: nil, beginsSegment: begins) { branches.take(kept) }
+      }
+      try pipeline.play()
+      return Pictures(
+        feed: feed, rate: format.plannedRate, format: format, geometry: geometry, size: size)
+    }
+
+    private func startSound(_ format: SoundEncoder) throws(DestinationError) -> Feed {
+      let pipeline = try Pipeline(format.sharedElements + [.unitEnd], output: output)
+      try pipeline.setSoundCaps()
+      let feed = try Feed(pipeline, originNs: 0) { [branches] unit in
+        if let kept = KeptUnit(unit, sound: format) { branches.take(kept) }
+      }
+      try pipeline.play()
+      sounds[format] = feed
+      return feed
+    }
+
+    private func startBranches(withPictures: Bool) throws(DestinationError) {
+      hasBegun = true
+      for branch in branches.all { try branch.start(withPictures: withPictures) }
+    }
+
+    private func chain(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
+      ElementDescription.scaled(to: encoder.inputFormatName, width: width, height: height)
+        + encoder.encoding(width: width, height: height, rate: rate)
+        + [.onlyCaps(encoder.unitCaps)]
+    }
+
+    // MARK: What the destinations ask for
+
+    private func meetDemands(_ pictures: Pictures) {
+      let demands = branches.all.map(\.demand)
+      let wanted = settings.bitsPerSecond(width: pictures.size.width, height: pictures.size.height)
+      let allowed = min(wanted, demands.compactMap(\.mostBitsPerSecond).min() ?? wanted)
+      for demand in demands {
+        (demand.wantedBitsPerSecond, demand.bitsPerSecond) = (wanted, allowed)
+      }
+      if allowed != bitsPerSecond {
+        bitsPerSecond = allowed
+        pictures.feed.pipeline.set(encoder.bitrate(allowed), of: encoder.factory)
+      }
+      let nowNs = monotonicNowNs()
+      guard nowNs >= keyFrameAtNs &+ Self.keyFrameNs else { return }
+      // Every request is taken, since one key frame serves them all.
+      let requests = demands.filter { $0.takeKeyFrameRequest() }
+      if requests.isEmpty { return }
+      keyFrameAtNs = nowNs
+      pictures.feed.requestKeyFrame()
+    }
+
+    public func use(bitsPerSecond: Int?) { settings.bitsPerSecond = bitsPerSecond }
+
+    // MARK: The end
+
+    public func finish() throws(DestinationError) {
+      // All units reach the branches before these end.
+      try pictures?.feed.pipeline.finish()
+      for sound in sounds.values { try sound.pipeline.finish() }
+      let all = branches.all
+      for branch in all { branch.end() }
+      let deadline = Deadline.after(Self.endTimeout)
+      for branch in all where !branch.waitForEnd(until: deadline) {
+        throw .stalled(output: branch.output)
+      }
+    }
+
+    public func abandon() {
+      pictures?.feed.pipeline.stop()
+      for sound in sounds.values { sound.pipeline.stop() }
+      let all = branches.all
+      for branch in all { branch.abandon() }
+      let deadline = Deadline.after(Self.endTimeout)
+      for branch in all { _ = branch.waitForEnd(until: deadline) }
+    }
+  }
+
+  /// The branches that units go to. Encoders' threads read it.
+  private final class Branches: Sendable {
+    private let list = Mutex<[Branch]>([])
+
+    var all: [Branch] { list.withLock { $0 } }
+    func append(_ branch: Branch) { list.withLock { $0.append(branch) } }
+    func take(_ unit: KeptUnit) {
+      for branch in all where unit.sound == nil || unit.sound == branch.soundEncoder {
+        branch.take(unit)
+      }
+    }
+  }
+
+  /// The places where segments begin: the same for all destinations.
+  private final class SegmentGrid: Sendable {
+    private let newest = Mutex<UInt64?>(nil)
+
+    /// Whether this key frame is the first of its interval.
+    func begins(at timeNs: UInt64) -> Bool {
+      let number = timeNs / HLSOutlet.segmentNs
+      return newest.withLock { newest in
+        defer { newest = number }
+        return number != newest
+      }
+    }
+  }
+
+  extension ElementDescription {
+    /// Passes encoded units to their handler.
+    fileprivate static let unitEnd = ElementDescription(
+      factory: "appsink", package: "gstreamer1.0-plugins-base")
+  }
+#endif

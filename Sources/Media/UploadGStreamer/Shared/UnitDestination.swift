@@ -1,0 +1,73 @@
+#if Media
+  import CGStreamer
+  import Synchronization
+  import Upload
+
+  /// A destination that can also be fed with what an encoder has encoded for several.
+  protocol UnitDestination: Destination {
+    /// The sound that it takes.
+    var soundEncoder: SoundEncoder { get }
+    /// Whether only a key frame can begin it, or its next connection.
+    var needsKeyFrame: Bool { get }
+    /// Whether its output has accepted data, and a peer is connected.
+    var isDelivering: Bool { get }
+    /// Called before `prepare` by the owner of the encoder: units follow, and no frames.
+    func share(_ demand: EncoderDemand)
+    /// Takes a unit, the first of which is a key frame, or sound if there are no pictures.
+    /// - Parameter ptsNs: since the first unit.
+    func accept(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError)
+  }
+
+  /// What one destination wants of the encoder that it shares. Any thread may use it.
+  final class EncoderDemand: Sendable {
+    private struct Values {
+      var wantsKeyFrame = false
+      var mostBitsPerSecond: Int?
+      var wantedBitsPerSecond = 0
+      var bitsPerSecond = 0
+    }
+
+    private let values = Mutex(Values())
+
+    func wantKeyFrame() { values.withLock { $0.wantsKeyFrame = true } }
+    func takeKeyFrameRequest() -> Bool {
+      values.withLock { values in
+        defer { values.wantsKeyFrame = false }
+        return values.wantsKeyFrame
+      }
+    }
+
+    /// The bitrate that its network allows; nil for any.
+    var mostBitsPerSecond: Int? {
+      get { values.withLock { $0.mostBitsPerSecond } }
+      set { values.withLock { $0.mostBitsPerSecond = newValue } }
+    }
+    /// The bitrate of the pictures unless a network allows less.
+    var wantedBitsPerSecond: Int {
+      get { values.withLock { $0.wantedBitsPerSecond } }
+      set { values.withLock { $0.wantedBitsPerSecond = newValue } }
+    }
+    /// The bitrate that the encoder aims at.
+    var bitsPerSecond: Int {
+      get { values.withLock { $0.bitsPerSecond } }
+      set { values.withLock { $0.bitsPerSecond = newValue } }
+    }
+  }
+
+  extension Pipeline {
+    /// Passes requests for key frames on to the encoder. Before `play`.
+    /// - Parameter demand: lives as long as this pipeline.
+    func forwardKeyRequests(to demand: EncoderDemand) {
+      // SAFETY: the destination that owns both destroys the pipeline before the demand.
+      unsafe upload_pipeline_watch_key_requests(
+        handle, wantKeyFrame, Unmanaged.passUnretained(demand).toOpaque())
+    }
+  }
+
+  /// Called by CGStreamer on a thread of a pipeline.
+  /// SAFETY: `context` is the `EncoderDemand` of the destination that owns the pipeline.
+  private func wantKeyFrame(_ context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<EncoderDemand>.fromOpaque(context).takeUnretainedValue().wantKeyFrame()
+  }
+#endif
