@@ -29,6 +29,28 @@
     public var allowsWayland = false
 
     public init() {}
+
+    /// - Parameters:
+    ///   - settings: how to capture; what is nil there has its default.
+    ///   - display: nil for the display that `DISPLAY` names.
+    ///   - window: the X ID of a window to capture alone.
+    public init(_ settings: CaptureSettings, display: String? = nil, window: UInt32? = nil) {
+      self.display = display
+      self.window = window
+      rate = settings.frameRate ?? rate
+      region = settings.region
+      drawsCursor = settings.drawsCursor ?? drawsCursor
+      orientation = settings.orientation ?? orientation
+      whileSaver = settings.whileSaver ?? whileSaver
+      allowsWayland = settings.allowsWayland ?? allowsWayland
+      switch settings.protection {
+      case .on(let rules)?: protection = ProtectionRule(rules)
+      case .off?: followsSetting = false
+      case nil: break
+      }
+      let named = settings.backend.flatMap { ScreenBackend(rawValue: $0.rawValue) }
+      backend = settings.isIsolated == true ? .isolated : named ?? backend
+    }
   }
 
   /// Publishes the screen of an X11 display, or one of its windows. Idle while there are no

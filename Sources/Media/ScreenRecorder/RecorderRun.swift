@@ -22,10 +22,18 @@ final class RecorderRun: Sendable {
     var failure: ScreenRecorderError?
     /// Frames can come: what ends the capture is no longer an error of its start.
     var hasBegun = false
+    /// Not yet passed on.
+    var notices: [String] = []
   }
 
-  typealias Handler = @Sendable (borrowing FrameLease) -> Void
-  typealias EndHandler = @Sendable (ScreenRecorderError?) -> Void
+  /// The caller's closures, all called on one thread.
+  struct Handlers: Sendable {
+    let frame: @Sendable (borrowing FrameLease) -> Void
+    let paused: @Sendable (PauseReason) -> Void
+    let resumed: @Sendable () -> Void
+    let noticed: @Sendable (String) -> Void
+    let ended: @Sendable (ScreenRecorderError?) -> Void
+  }
 
   init(_ group: AppGroup, _ stream: StreamName) throws(SystemError) {
     self.group = group
@@ -59,10 +67,14 @@ final class RecorderRun: Sendable {
   #if Media
     /// The closures are kept no longer than the capture runs: they may keep its recorder.
     func start(
-      _ options: ScreenRecorder.Options, _ handler: @escaping Handler, _ onEnd: @escaping EndHandler
+      _ options: ScreenRecorder.Options, _ handlers: Handlers
     ) throws(ScreenRecorderError) {
       do {
+        try Self.check(options.capture)
         try startThread(named: "screen capture") { [self] in publish(options) }
+      } catch let error as ScreenRecorderError {
+        ended.raise()
+        throw error
       } catch {
         ended.raise()
         throw .capture(error)
@@ -70,7 +82,7 @@ final class RecorderRun: Sendable {
       // Keeps the notification while this process may be the only one of the group.
       let captured = CapturedAnnouncer.start(in: group)
       do {
-        try startThread(named: "screen frames") { [self] in receive(handler, onEnd, captured) }
+        try startThread(named: "screen frames") { [self] in receive(handlers, captured) }
       } catch {
         stop.raise()
         wait(for: publisherEnded)
@@ -82,17 +94,20 @@ final class RecorderRun: Sendable {
       if let failure = outcome.withLock({ $0.hasBegun ? nil : $0.failure }) { throw failure }
     }
 
+    private static func check(_ settings: CaptureSettings) throws {
+      if settings.protection == .off { throw ScreenRecorderError.unprotected }
+      try settings.check()
+      try SourceSpecification.screen(display: nil).kind.check(settings)
+    }
+
     private func screenOptions(_ options: ScreenRecorder.Options) throws -> ScreenOptions {
-      var screen = ScreenOptions()
-      screen.display = options.display
-      screen.window = try options.window.map {
+      let window = try options.window.map {
         try X11Display(options.display, stop: stop).window($0, stop: stop).id
       }
-      screen.rate = options.rate
-      screen.region = options.region
-      screen.drawsCursor = options.drawsCursor
-      screen.protection = ProtectionRule(try WindowRule.list(Array(options.protected)))
-      return screen
+      var settings = options.capture
+      // Marked windows, at least.
+      settings.protection.add([])
+      return ScreenOptions(settings, display: options.display, window: window)
     }
 
     private func publish(_ options: ScreenRecorder.Options) {
@@ -100,7 +115,8 @@ final class RecorderRun: Sendable {
         group: group, stream: stream, stop: stop,
         streamChanged: { [published] change in
           if case .up = change { published.raise() }
-        })
+        },
+        noticed: { [weak self] notice in self?.outcome.withLock { $0.notices.append(notice) } })
       do {
         var source = ScreenSource(try screenOptions(options))
         try source.run(in: session)
@@ -112,17 +128,19 @@ final class RecorderRun: Sendable {
       published.raise()
     }
 
-    private func receive(
-      _ handler: Handler, _ onEnd: EndHandler, _ captured: CapturedAnnouncer?
-    ) {
+    private func receive(_ handlers: Handlers, _ captured: CapturedAnnouncer?) {
       wait(for: published)
       if outcome.withLock({ $0.failure == nil }) {
         do {
+          var options = SubscriberOptions()
+          options.onEvent = { [weak self] event in self?.report(event, handlers) }
           var subscriber = try Subscriber(
-            stream, in: group, waitingForPublisherUntil: .after(.seconds(10)), stop: publisherEnded)
+            stream, in: group, options: options, waitingForPublisherUntil: .after(.seconds(10)),
+            stop: publisherEnded)
           outcome.withLock { $0.hasBegun = true }
           ready.raise()
-          try deliver(&subscriber, handler)
+          passOnNotices(handlers)
+          try deliver(&subscriber, handlers)
         } catch { if !publisherEnded.isRaised { fail(.capture(error)) } }
       }
       // Not stopped here: an error that ends the publisher would count as that stop.
@@ -132,16 +150,34 @@ final class RecorderRun: Sendable {
       let end = outcome.withLock { $0 }
       ended.raise()
       ready.raise()
-      if end.hasBegun || end.failure == nil { onEnd(end.failure) }
+      if end.hasBegun || end.failure == nil { handlers.ended(end.failure) }
+    }
+
+    private func report(_ event: StreamEvent, _ handlers: Handlers) {
+      if stop.isRaised { return }
+      passOnNotices(handlers)
+      switch event {
+      case .paused(let reason): handlers.paused(reason)
+      case .resumed: handlers.resumed()
+      case .publisherGone, .publisherBack, .losslessEnded, .evicted, .annotated: break
+      }
+    }
+
+    private func passOnNotices(_ handlers: Handlers) {
+      let notices = outcome.withLock { outcome in
+        defer { outcome.notices = [] }
+        return outcome.notices
+      }
+      for notice in notices { handlers.noticed(notice) }
     }
 
     /// Until the publisher has ended the stream, or was not able to.
     private func deliver(
-      _ subscriber: inout Subscriber, _ handler: Handler
+      _ subscriber: inout Subscriber, _ handlers: Handlers
     ) throws(ReceiveError) {
       while true {
         switch try subscriber.next(stop: publisherEnded) {
-        case .frame(let frame): if !stop.isRaised { handler(frame) }
+        case .frame(let frame): if !stop.isRaised { handlers.frame(frame) }
         case .finished: return
         case .stopped: return
         case .timedOut: continue
@@ -150,7 +186,7 @@ final class RecorderRun: Sendable {
     }
   #else
     func start(
-      _ options: ScreenRecorder.Options, _ handler: @escaping Handler, _ onEnd: @escaping EndHandler
+      _ options: ScreenRecorder.Options, _ handlers: Handlers
     ) throws(ScreenRecorderError) {
       ended.raise()
       throw .noMedia

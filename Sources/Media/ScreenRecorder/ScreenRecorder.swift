@@ -29,16 +29,15 @@ public final class ScreenRecorder: Sendable {
     public var display: String?
     /// The window to capture alone; nil for the whole screen.
     public var window: WindowSelector?
-    /// The maximum rate; an unchanged screen has no frames.
-    public var rate = FrameRate(30, 1)
-    /// Nil for the whole picture. A region is clipped to the picture.
-    public var region: PixelRect?
-    public var drawsCursor = true
-    /// Programs, named as by `xprop WM_CLASS`, and windows (`0x…`) that are black in every frame.
-    /// So are, always, those with the X property `_FRAMEBUS_PROTECTED`, and those of the group's
-    /// setting `protectedWindows`, as it is at each moment. A malformed name or setting is an error
-    /// of the start; while the setting is malformed later, no frame comes.
-    public var protected: Set<String> = []
+    /// How to capture, as the options of `framebus capture screen` say, with the same defaults:
+    /// 30 frames a second at most, with the cursor, and paused while the screen saver is on.
+    /// Settings that a screen does not have, such as those of sound, are an error of the start.
+    ///
+    /// `protection` names windows that are black in every frame. So are, always, those with the X
+    /// property `_FRAMEBUS_PROTECTED`, and those of the group's setting `protectedWindows`, as it
+    /// is at each moment. A malformed setting is an error of the start; while it is malformed
+    /// later, no frame comes. Protection cannot be turned off.
+    public var capture = CaptureSettings()
 
     public init() {}
   }
@@ -57,14 +56,26 @@ public final class ScreenRecorder: Sendable {
   /// window `.pick` until the user has clicked. Keeps the notification `framebus.captured` while
   /// the capture runs.
   /// - Parameters:
+  ///   - onPause: called when no frame comes until `onResume`, with the reason: the screen is off,
+  ///     locked or shows its saver, or the window is hidden (`unavailable`), or the picture is
+  ///     changing (`transition`). Called again if the reason changes. A pause may last until the
+  ///     end.
+  ///   - onResume: called when frames can come again.
+  ///   - onNotice: called with what the user should know of the capture, as text for people, such
+  ///     as that the X server cannot share memory (MIT-SHM), so that frames take more processor
+  ///     time.
   ///   - handler: called for each frame, one at a time, on a thread of the capture. The frame is
-  ///     valid during the call. A slow handler misses frames: `FrameLease.droppedBefore`.
+  ///     valid during the call. A slow handler misses frames: `FrameLease.droppedBefore`. The other
+  ///     closures are called on the same thread.
   ///   - onEnd: called once on the same thread, after the last frame, even if none came; with the
   ///     error, if one ended the capture. Nil if it was stopped, or the window was closed. Not
   ///     called if this throws.
   /// - Throws: ``ScreenRecorderError/alreadyRecording``, or why the capture cannot start.
   public func startCapture(
     _ options: Options = Options(),
+    onPause: @escaping @Sendable (PauseReason) -> Void = { _ in },
+    onResume: @escaping @Sendable () -> Void = {},
+    onNotice: @escaping @Sendable (String) -> Void = { _ in },
     onEnd: @escaping @Sendable (ScreenRecorderError?) -> Void = { _ in },
     handler: @escaping @Sendable (borrowing FrameLease) -> Void
   ) throws(ScreenRecorderError) {
@@ -76,7 +87,9 @@ public final class ScreenRecorder: Sendable {
       return true
     }
     if !isFree { throw .alreadyRecording }
-    do { try run.start(options, handler, onEnd) } catch {
+    let handlers = RecorderRun.Handlers(
+      frame: handler, paused: onPause, resumed: onResume, noticed: onNotice, ended: onEnd)
+    do { try run.start(options, handlers) } catch {
       current.withLock { if $0 === run { $0 = nil } }
       throw error
     }
@@ -98,6 +111,8 @@ public final class ScreenRecorder: Sendable {
 public enum ScreenRecorderError: Error, CustomStringConvertible {
   /// One capture at a time: stop it, and wait until it has ended.
   case alreadyRecording
+  /// Protection was turned off, which a recorder never does.
+  case unprotected
   /// FrameBus was built without its package trait `Media`.
   case noMedia
   /// The capture's own error, which says what to do.
@@ -108,6 +123,9 @@ public enum ScreenRecorderError: Error, CustomStringConvertible {
     case .alreadyRecording:
       "the recorder is capturing already: call stopCapture and waitUntilEnded first, or use another"
         + " recorder with a stream of another name"
+    case .unprotected:
+      "a recorder always hides protected windows: leave its protection on, or publish the screen"
+        + " with `framebus capture screen --no-protect`"
     case .noMedia:
       "this build of FrameBus cannot capture screens; rebuild it with the package trait Media"
     case .capture(let error): "\(error)"

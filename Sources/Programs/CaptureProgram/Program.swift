@@ -46,8 +46,8 @@ struct CaptureSource: ParsableCommand {
     case .y4m(let path):
       let content = settings.content ?? .other
       try role.run(Y4MSource(path: path, rate: settings.frameRate, content: content))
-    case .screen(let display): try role.run(screen(display, rate: rate, role))
-    case .window: try role.run(screen(nil, window: window, rate: rate, role))
+    case .screen(let display): try role.run(screen(display, role))
+    case .window: try role.run(screen(nil, window: window, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse, .stream: break
     }
@@ -62,32 +62,17 @@ struct CaptureSource: ParsableCommand {
     }
 
     private func screen(
-      _ display: String?, window: UInt32? = nil, rate: FrameRate, _ role: CaptureRole
+      _ display: String?, window: UInt32? = nil, _ role: CaptureRole
     ) throws -> ScreenSource {
-      let settings = try capture.settings()
-      var options = ScreenOptions()
-      options.display = display
-      options.window = window
-      options.rate = rate
-      options.region = settings.region
-      options.drawsCursor = settings.drawsCursor ?? true
-      options.allowsWayland = settings.allowsWayland ?? false
-      options.orientation = settings.orientation ?? .up
-      options.whileSaver = settings.whileSaver ?? .pause
-      switch try role.protection() {
-      case .on(let rules)?: options.protection = ProtectionRule(rules)
-      case .off?: options.followsSetting = false
-      case nil: break
-      }
-      let backend = settings.backend.flatMap { ScreenBackend(rawValue: $0.rawValue) }
-      options.backend = settings.isIsolated == true ? .isolated : backend ?? .automatic
-      return ScreenSource(options)
+      var settings = try capture.settings()
+      settings.protection = try role.protection()
+      return ScreenSource(ScreenOptions(settings, display: display, window: window))
     }
   #else
     private func chosenWindow(_ source: SourceSpecification) throws -> UInt32? { nil }
 
     private func screen(
-      _ display: String?, window: UInt32? = nil, rate: FrameRate, _ role: CaptureRole
+      _ display: String?, window: UInt32? = nil, _ role: CaptureRole
     ) throws -> TestSource {
       throw NoMedia(source: capture.source)
     }

@@ -92,7 +92,7 @@ import Testing
 }
 
 /// A saver program, which shows a window of its own while the saver is on.
-private final class ScreenSaver {
+final class ScreenSaver {
   private let program: RunningProgram
 
   init(on screen: VirtualScreen) throws {
@@ -104,7 +104,7 @@ private final class ScreenSaver {
 extension ScreenWorld {
   /// Turns the saver on or off, or asks for its state.
   @discardableResult
-  fileprivate func saver(_ verb: String) throws -> String {
+  func saver(_ verb: String) throws -> String {
     try output(
       of: "/usr/bin/python3", [tool("screen_saver.py"), verb, screen.display])
   }

@@ -35,7 +35,7 @@ import Testing
   private func options(_ world: ScreenWorld) -> ScreenRecorder.Options {
     var options = ScreenRecorder.Options()
     options.display = world.screen.display
-    options.drawsCursor = false
+    options.capture.drawsCursor = false
     return options
   }
 
@@ -104,7 +104,7 @@ import Testing
       try world.protectBySetting(#"["set"]"#)
       let recorder = ScreenRecorder(in: world.group, stream: world.stream)
       var options = options(world)
-      options.protected = ["named"]
+      options.capture.protection = .on([try WindowRule("named")])
       let frames = Frames()
       try recorder.startCapture(options) { frames.add($0) }
       try frames.wait { $0.magentaCount == 50 * 40 }
@@ -113,7 +113,7 @@ import Testing
       try frames.wait { $0.magentaCount == 40 * 40 }
       recorder.stopCapture()
       try recorder.waitUntilEnded()
-      options.protected = ["0x2a0000g"]
+      try world.protectBySetting(#"["0x2a0000g"]"#)
       #expect(throws: ScreenRecorderError.self) { try recorder.startCapture(options) { _ in } }
       withExtendedLifetime((desktop, named, open, set)) {}
     }
@@ -179,6 +179,11 @@ import Testing
         return ""
       }
       #expect(reason { $0.display = ":4711" }.contains("cannot connect"))
+      #expect(reason { $0.capture.silenceLimit = 3 }.contains("silence: no effect"))
+      #expect(reason { $0.capture.protection = .off }.contains("always hides protected windows"))
+      #expect(
+        reason { ($0.capture.isIsolated, $0.capture.backend) = (true, .socket) }
+          .contains("isolate: the socket backend"))
       #expect(reason { $0.window = .named("nobody") }.contains("“nobody”"))
       #expect(reason { $0.window = .id(0x7ffffff) }.contains("no window 0x7ffffff"))
       #expect(!recorder.isRecording)

@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import Foundation
 import FrameBus
 import ScreenRecorder
@@ -14,8 +15,13 @@ import ScreenRecorder
   static func record() throws {
     let recorder = ScreenRecorder(in: try AppGroup.open(.local), stream: try StreamName("recorder"))
     var options = ScreenRecorder.Options()
-    options.protected = ["KeePassXC"]
-    try recorder.startCapture(options) { frame in
+    options.capture.protection = .on([try WindowRule("KeePassXC")])
+    try recorder.startCapture(
+      options,
+      onPause: { print("paused: \($0.explanation)") },
+      onResume: { print("resumed") },
+      onNotice: { print($0) }
+    ) { frame in
       let sum = frame.withUnsafeBytes { $0.reduce(0) { $0 &+ UInt64($1) } }
       print("frame \(frame.sequence), \(frame.format.width)×\(frame.format.height): \(sum)")
       if frame.sequence.rawValue >= 100 { recorder.stopCapture() }
