@@ -198,9 +198,7 @@ let package = Package(
     module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "SharedDefaults"]),
     module(
       "Capture", in: .media,
-      [
-        "AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound",
-      ]),
+      ["AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound"]),
     module(
       "CaptureX11", in: .media,
       ["Capture", "FrameBus", "Platform", media("CXCB")]),
@@ -238,7 +236,8 @@ let package = Package(
         "AppGroup", "Capture", "Confinement", "FrameBus", "FrontApplication", "LogSinks", "Upload",
         "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ]),
-    module("Bench", in: .programs, ["CommandLineSupport", "AppGroup", "Platform"]),
+    module(
+      "Bench", in: .programs, ["CommandLineSupport", "AppGroup", "Platform", "SharedDefaults"]),
     program(
       "BusCLI", in: .core,
       [

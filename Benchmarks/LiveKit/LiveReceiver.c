@@ -14,6 +14,7 @@
 #include "LivePeer.h"
 
 static live_picture_handler handle_picture;
+static live_size_handler handle_size;
 
 static GstFlowReturn take_sample(GstAppSink *sink, gpointer data) {
   (void)data;
@@ -30,17 +31,30 @@ static GstFlowReturn take_sample(GstAppSink *sink, gpointer data) {
   return GST_FLOW_OK;
 }
 
+static GstFlowReturn take_size(GstAppSink *sink, gpointer data) {
+  (void)data;
+  GstSample *sample = gst_app_sink_pull_sample(sink);
+  handle_size(gst_buffer_get_size(gst_sample_get_buffer(sample)));
+  gst_sample_unref(sample);
+  return GST_FLOW_OK;
+}
+
+static const char *const decoding =
+    "rtph264depay ! avdec_h264 max-threads=1 ! video/x-raw,format=I420 "
+    "! appsink name=end sync=false";
+static const char *const measuring =
+    "rtph264depay ! video/x-h264,stream-format=byte-stream,alignment=au "
+    "! appsink name=end sync=false";
+
 /// Decodes on one thread, because several threads would wait for each other's pictures.
-static void decode(GstElement *peer, GstPad *pad, gpointer data) {
+static void receive(GstElement *peer, GstPad *pad, gpointer data) {
   (void)data;
   GstElement *pipeline = GST_ELEMENT(gst_element_get_parent(peer));
   GstElement *decoder = gst_parse_bin_from_description(
-      "rtph264depay ! avdec_h264 max-threads=1 ! video/x-raw,format=I420 "
-      "! appsink name=end sync=false",
-      TRUE, NULL);
+      handle_size ? measuring : decoding, TRUE, NULL);
   if (decoder == NULL) live_fail("cannot create the decoder; install gstreamer1.0-libav");
   GstElement *end = gst_bin_get_by_name(GST_BIN(decoder), "end");
-  GstAppSinkCallbacks callbacks = {.new_sample = take_sample};
+  GstAppSinkCallbacks callbacks = {.new_sample = handle_size ? take_size : take_sample};
   gst_app_sink_set_callbacks(GST_APP_SINK(end), &callbacks, NULL, NULL);
   gst_object_unref(end);
   gst_bin_add(GST_BIN(pipeline), decoder);
@@ -59,7 +73,7 @@ static GstElement *make_peer(void) {
   g_object_set(peer, "bundle-policy", GST_WEBRTC_BUNDLE_POLICY_MAX_BUNDLE, "latency", 0, NULL);
   gst_bin_add(GST_BIN(pipeline), peer);
   live_use_loopback(peer);
-  g_signal_connect(peer, "pad-added", G_CALLBACK(decode), NULL);
+  g_signal_connect(peer, "pad-added", G_CALLBACK(receive), NULL);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   return peer;
 }
@@ -101,8 +115,7 @@ static void serve(FILE *in, FILE *out, GstElement *peer) {
   g_free(body);
 }
 
-void live_receive(live_picture_handler handler) {
-  handle_picture = handler;
+static void __attribute__((noreturn)) listen_and_serve(void) {
   GstElement *peer = make_peer();
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -121,6 +134,16 @@ void live_receive(live_picture_handler handler) {
     fclose(out);
     fclose(in);
   }
+}
+
+void live_receive(live_picture_handler handler) {
+  handle_picture = handler;
+  listen_and_serve();
+}
+
+void live_receive_sizes(live_size_handler handler) {
+  handle_size = handler;
+  listen_and_serve();
 }
 
 #else

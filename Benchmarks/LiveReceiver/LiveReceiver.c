@@ -1,13 +1,15 @@
-// The receiver of `framebus bench upload`: accepts one session by WHIP, decodes it, and reads from
-// each picture when it was drawn (the test pattern's mark,
+// The receiver of `framebus bench upload` and `bitrate`: accepts one session by WHIP, decodes it,
+// and reads from each picture when it was drawn (the test pattern's mark,
 // Sources/Media/Capture/TestPatternMark.swift).
 //
-//   LiveReceiver    prints "listening PORT", then for each picture "N frames, L us"
+//   LiveReceiver          prints "listening PORT", then for each picture "N frames, L us"
+//   LiveReceiver sizes    does not decode, and prints "N bytes at T ns" by the monotonic clock
 
 #ifdef FRAMEBUS_MEDIA
 
 #include <gst/gst.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "LiveKit.h"
 
@@ -51,8 +53,14 @@ static void take(const uint8_t *luma, unsigned width, unsigned height, unsigned 
   fflush(stdout);
 }
 
+static void take_size(size_t byteCount) {
+  printf("%zu bytes at %llu ns\n", byteCount, (unsigned long long)live_now_ns());
+  fflush(stdout);
+}
+
 int main(int count, char **arguments) {
   gst_init(&count, &arguments);
+  if (count > 1 && strcmp(arguments[1], "sizes") == 0) live_receive_sizes(take_size);
   live_receive(take);
 }
 

@@ -27,5 +27,19 @@
         }
       }
     }
+
+    @Test func bitrateRowsHaveTimesOfChangesInBothDirections() throws {
+      let program = try RunningProgram(
+        "framebus", ["bench", "bitrate", "--seconds", "2", "--rounds", "1", "--json"])
+      let result = try program.finish(within: .seconds(300))
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      let records = try #require(object as? [[String: Any]])
+      #expect(records.compactMap { $0["scenario"] as? String } == ["4M to 1M", "1M to 4M"])
+      for record in records {
+        #expect(record["samples"] as? Int == 1 && record["suite"] as? String == "bitrate")
+        #expect(try #require(record["p50_ns"] as? Double) > 0, "\(record)")
+      }
+    }
   }
 #endif

@@ -31,6 +31,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   times=yes       also writes media times: of each picture, beside the time that the test pattern
                   drew (`time 1.2 1.2`), and of flashes and beeps by the sender's clock (`flash 9.0`)
   points=X.Y,…    also writes each picture's time and its colours there (`points 1.2 ff00ff 404040`)
+  sizes=N         also writes how many bytes of media arrived with each N pictures (`bytes 40000`)
 
 Of the pictures it also says which are key frames (`key 17`), the longest time for which none came
 (`freeze 0.21`, whenever it grows), and each packet that was sent once more (`rtx`).
@@ -125,10 +126,17 @@ def colours(frame):
         yield pixels[start:start + 3].hex()
 
 
+async def received(receiver):
+    """The bytes that have arrived on its connection so far."""
+    stats = await receiver.getStats()
+    return sum(each.bytesReceived for each in stats.values() if each.type == "transport")
+
+
 async def consume(receiver, track):
     count = 0
     pitch = Pitch()
     longest, newest = 0, time.monotonic()
+    byte_count = 0
     times = MediaTimes(receiver, track.kind) if "times" in settings else None
     tasks = []
     if track.kind == "video":
@@ -154,6 +162,10 @@ async def consume(receiver, track):
             if "points" in settings:
                 say("points", f"{float(frame.pts * frame.time_base):.4f}", *colours(frame))
             await watch(receiver, frame, number, count)
+            if count % int(settings.get("sizes", sys.maxsize)) == 0:
+                total = await received(receiver)
+                say("bytes", total - byte_count)
+                byte_count = total
             now = time.monotonic()
             if count > 1 and now - newest > longest:
                 longest = now - newest

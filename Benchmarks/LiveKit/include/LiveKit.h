@@ -1,7 +1,8 @@
-// The common part of the live subjects of `framebus bench upload`: GStreamer's webrtcbin on both
+// The common part of the live subjects of `framebus bench upload` and `bitrate`: GStreamer's webrtcbin on both
 // sides, and the HTTP that WHIP needs over loopback. Plain GStreamer, without FrameBus.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /// Prints an error to standard error and ends the process.
@@ -33,3 +34,7 @@ typedef void (*live_picture_handler)(const uint8_t *luma, unsigned width, unsign
                                      unsigned stride);
 /// Serves WHIP on a free port, which it prints as `listening PORT`. Does not return.
 void live_receive(live_picture_handler handler) __attribute__((noreturn));
+/// Called with the size of each encoded picture, once all of its packets have arrived.
+typedef void (*live_size_handler)(size_t byteCount);
+/// The same, without decoding.
+void live_receive_sizes(live_size_handler handler) __attribute__((noreturn));

@@ -103,6 +103,8 @@
             .init("tune", "zerolatency"), .init("speed-preset", preset),
             bitrate(settings.bitsPerSecond(width: width, height: height)),
             .init("key-int-max", String(rate.keyFrameInterval)),
+            // A full buffer of bits, by default 600 ms, delays a lower bitrate by that much.
+            .init("vbv-buf-capacity", "200"),
           ]),
         .onlyCaps("video/x-h264,profile=\(profile.capsName)"),
       ]
@@ -146,6 +148,9 @@
             .init("deadline", "1"), .init("cpu-used", "16"), .init("threads", "2"),
             .init("end-usage", "cbr"), .init("error-resilient", "default"),
             .init("lag-in-frames", "0"),
+            // Milliseconds, as in browsers. The default of 6 s follows a lower bitrate slowly.
+            .init("buffer-size", "1000"), .init("buffer-initial-size", "500"),
+            .init("buffer-optimal-size", "600"),
             bitrate(settings.bitsPerSecond(width: width, height: height)),
             .init("keyframe-max-dist", String(rate.keyFrameInterval)),
           ])

@@ -131,6 +131,38 @@
       }
     }
 
+    /// A live upload, at an independent receiver: down to the new bitrate, and up again.
+    @Test func bitrateOfLiveUploadChangesAtReceiver() throws {
+      try withWatchdog {
+        let server = try WebServer("whip_server.py", ["0", "sizes=15"])
+        try write("uploadBitrate", "2M")
+        let capture = try RunningProgram(
+          "framebus",
+          ["--root", root.path, "capture", "test:noise", "--size", "320x240", "--fps", "15"])
+        let upload = try RunningProgram(
+          "framebus", ["--root", root.path, "upload", "whip:" + server.address("whip")])
+        // A second of noise at 2 Mbit/s has 250,000 bytes.
+        func waitForSecond(_ what: String, _ isWanted: (_ byteCount: Int) -> Bool) throws {
+          let before = server.lines("bytes ").count
+          try waitUntil("\(what): \(upload.transcript) \(server.lines("bytes "))") {
+            server.lines("bytes ").dropFirst(before).contains { line in
+              line.split(separator: " ").last.flatMap { Int($0) }.map(isWanted) == true
+            }
+          }
+        }
+        try waitForSecond("the first bitrate") { $0 > 150_000 }
+        try write("uploadBitrate", "500k")
+        try upload.waitForErrors("the bitrate is 500000 bit/s")
+        try waitForSecond("a lower bitrate") { $0 < 90_000 }
+        try write("uploadBitrate", "2M")
+        try upload.waitForErrors("the bitrate is 2000000 bit/s")
+        try waitForSecond("a higher bitrate") { $0 > 150_000 }
+        #expect(server.lines("POST") == ["POST 201"])
+        #expect(try upload.end(with: SIGTERM).status == .exited(0), "\(upload.transcript)")
+        try capture.end(with: SIGTERM)
+      }
+    }
+
     @Test func mutedSoundIsSilenceAtReceiver() throws {
       try withWatchdog {
         let server = try WebServer("whip_server.py", ["0"])
