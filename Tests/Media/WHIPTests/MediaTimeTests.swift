@@ -24,7 +24,7 @@
     /// The test pattern draws the time at which it was captured.
     @Test func timesBetweenPicturesAreThoseOfCapture() throws {
       try withWatchdog {
-        let capture = try start("capture", "test", "--size", "640x360", "--fps", "30")
+        let capture = try start("capture", "test", "--size", "320x240", "--fps", "30")
         let upload = try start("upload", "whip:\(server.address("whip"))")
         try server.waitForFrames(150)
         #expect(try upload.end(with: Signal.terminate).status == .exited(0), "\(upload.transcript)")
@@ -42,20 +42,19 @@
     /// reports to relate the two tracks.
     @Test func flashesAndBeepsCoincide() throws {
       try withWatchdog {
-        let pictures = try start("capture", "test:flash", "--size", "320x240", "--fps", "30")
+        let pictures = try start("capture", "test:flash", "--size", "320x240", "--fps", "60")
         let sound = try start("capture", "beep:1000")
         let upload = try start(
           "upload", "whip:\(server.address("whip"))", "--stream", "screen", "--stream", "audio.app")
         try waitUntil("there are flashes and beeps: \(server.program.transcript)") {
-          server.lines("flash ").count >= 3 && server.lines("beep ").count >= 3
+          server.lines("flash ").count >= 5 && server.lines("beep ").count >= 5
         }
         #expect(try upload.end(with: Signal.terminate).status == .exited(0), "\(upload.transcript)")
         for capture in [pictures, sound] { try capture.end(with: Signal.terminate) }
         let (flashes, beeps) = (numbers("flash ").map { $0[0] }, numbers("beep ").map { $0[0] })
-        // A busy machine may draw a flash late, or lose a packet of sound, but not each time.
-        let skew = flashes.flatMap { flash in beeps.map { $0 - flash } }
-          .min { abs($0) < abs($1) }
-        #expect(abs(try #require(skew)) < 0.04, "\(flashes), \(beeps)")
+        // A busy machine may draw a flash late, or lose a packet of sound, but not most times.
+        let skews = flashes.compactMap { flash in beeps.map { abs($0 - flash) }.min() }.sorted()
+        #expect(skews[skews.count / 2] < 0.04, "\(flashes), \(beeps)")
       }
     }
   }
