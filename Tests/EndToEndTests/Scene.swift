@@ -50,11 +50,13 @@ final class Scene: Sendable {
   func waitForStream(
     _ what: String, _ condition: (StreamRow) throws -> Bool
   ) throws -> StreamRow {
-    let deadline = Deadline.after(.seconds(120))
-    while !deadline.isPast {
-      if let row = try stream(), try condition(row) { return row }
+    var found: StreamRow?
+    try waitUntil(what) {
+      found = try stream()
+      return try found.map(condition) ?? false
     }
-    throw HarnessError("waited two minutes until \(what)")
+    guard let found else { throw HarnessError("no stream, but \(what)") }
+    return found
   }
 }
 

@@ -113,7 +113,7 @@ package struct ProcessFacts: Sendable {
   package var writtenBytes: Int { get throws { try ioField("wchar") } }
 
   /// Reads to the end in pieces: files in /proc have no size, and one call returns only a part.
-  private func text(_ name: String) throws -> String {
+  func text(_ name: String) throws -> String {
     let file = try Directory(path: "/proc/\(processID)").open(name, flags: O_RDONLY | O_CLOEXEC)
     var bytes: [UInt8] = []
     while case let piece = try readSome(file.number), !piece.isEmpty { bytes += piece }

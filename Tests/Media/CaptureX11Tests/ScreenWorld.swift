@@ -230,7 +230,7 @@ let magenta: UInt32 = 0xFF00FF
 
 extension TakenFrame {
   func count(of color: UInt32) -> Int {
-    (0..<width * height).count { pixel($0 % width, $0 / width) == color }
+    countPixels(of: color, in: bytes)
   }
 
   var magentaCount: Int { count(of: magenta) }
@@ -240,14 +240,7 @@ extension TakenFrame {
 
   /// A colour that is not among some.
   func strange(to colors: Set<UInt32>) -> UInt32? {
-    var last: UInt32?
-    for index in 0..<width * height {
-      let color = rgb(bytes, index * 4)
-      if color == last { continue }
-      if !colors.contains(color) { return color }
-      last = color
-    }
-    return nil
+    firstPixel(in: bytes, otherThan: colors)
   }
 }
 

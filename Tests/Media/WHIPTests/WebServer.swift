@@ -39,13 +39,7 @@
 
     /// The lines of its output that have a prefix.
     func lines(_ prefix: String) -> [String] {
-      Self.lines(prefix, in: program.output.text).map(String.init)
-    }
-
-    /// Text after the last newline is an incomplete line.
-    private static func lines(_ prefix: String, in text: String) -> [Substring] {
-      text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        .filter { $0.hasPrefix(prefix) }
+      program.output.text.completeLines(prefix).map(String.init)
     }
 
     /// What the server, and aiohttp within it, said of each frame that it decoded.
@@ -53,7 +47,9 @@
 
     func waitForFrames(_ count: Int) throws {
       try wait(for: "\(count) frames") {
-        Self.numbers("frame ", in: $0, as: Int.self).count >= count
+        // The rest is work for each line of output.
+        $0.completeLines("frame ").count >= count
+          && Self.numbers("frame ", in: $0, as: Int.self).count >= count
       }
     }
 
@@ -74,7 +70,7 @@
     private static func numbers<Number: LosslessStringConvertible>(
       _ prefix: String, in text: String, as type: Number.Type = Number.self
     ) -> [Number] {
-      lines(prefix, in: text).compactMap { line in
+      text.completeLines(prefix).compactMap { line in
         line.split(separator: " ").dropFirst().first.flatMap { Number(String($0)) }
       }
     }
