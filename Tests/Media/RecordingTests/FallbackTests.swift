@@ -15,7 +15,7 @@ import Testing
   ])
   func refusedFeatureIsReportedOnceAndReplaced(refusal: String, words: String) throws {
     let studio = try Studio()
-    let worker = try studio.worker("lossless=1", "frames=200", "depth=4", "wait=1", "intervalUs=0")
+    let worker = try studio.worker("lossless=1", "frames=60", "depth=4", "wait=1", "intervalUs=0")
     let recorder = try RunningProgram(
       "/usr/bin/python3",
       [Self.forbid, refusal, try pathOfProgram("framebus")]
@@ -28,12 +28,12 @@ import Testing
     let figures = try studio.recordedFigures(recorder)
     #expect(figures.usesRing == (refusal != "ring"))
     if refusal == "direct" { #expect(!figures.isDirect) }
-    #expect(figures.frames == 200)
+    #expect(figures.frames == 60)
     let bytes = try studio.run("play", "--raw", studio.file("a.rec")).output.bytes
     let numbers = stride(from: 0, to: bytes.count, by: Self.frameBytes).map {
       number(of: bytes[$0..<$0 + Self.frameBytes])
     }
-    #expect(numbers == (1...200).map { UInt64($0) })
+    #expect(numbers == (1...60).map { UInt64($0) })
   }
 
   @Test func fullDiskEndsTheRecordingWithCompleteFrames() throws {

@@ -85,9 +85,6 @@ struct Y4M {
 
 /// The number that every word of a `BusWorker` frame holds, or nil if the frame is torn.
 func number(of frame: ArraySlice<UInt8>) -> UInt64? {
-  let first = frame.prefix(8)
-  for start in stride(from: frame.startIndex, to: frame.endIndex - 7, by: 8) {
-    if frame[start..<start + 8] != first { return nil }
-  }
-  return UInt64(littleEndian: first)
+  guard frame.count >= 8, isOneWordRepeated(frame) else { return nil }
+  return UInt64(littleEndian: frame.prefix(8))
 }
