@@ -11,6 +11,7 @@ It writes one line per event: `POST 201`, the direction of each section of the a
   media=KIND      requests `audio` instead of `video`; one kind, because aiortc does not bundle
   sends=yes       offers to send as well, and sends even if the answer refuses
   fir=N           requests a key frame by FIR after every N frames; `key COUNT` reports key frames
+  visits=N        comes back N times in all, and leaves each time after five frames
 """
 import asyncio
 import signal
@@ -48,13 +49,15 @@ async def look(receiver, frame, count):
             await send_fir(receiver, source.source, count)
 
 
-async def consume(receiver, track):
+async def consume(receiver, track, stop):
     count = 0
     pitch = Pitch()
     try:
         while True:
             frame = await track.recv()
             count += 1
+            if count == 5 and "visits" in settings:
+                stop.set()
             if track.kind == "video":
                 await look(receiver, frame, count)
             elif heard := pitch.of_second(frame):
@@ -86,31 +89,38 @@ def take(answer):
     return RTCSessionDescription(answer, "answer")
 
 
-async def main():
-    stop = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+async def visit(session, stop):
+    """Watches until it is to stop."""
     peer = RTCPeerConnection()
     offer(peer)
     receiver = peer.getTransceivers()[0].receiver
-    peer.on("track", lambda track: asyncio.ensure_future(consume(receiver, track)))
+    peer.on("track", lambda track: asyncio.ensure_future(consume(receiver, track, stop)))
     await peer.setLocalDescription(await peer.createOffer())
-    async with aiohttp.ClientSession() as session:
-        async with session.post(
-            sys.argv[1], data=peer.localDescription.sdp,
-            headers={"Content-Type": "application/sdp"},
-        ) as response:
-            say("POST", response.status)
-            resource = urljoin(sys.argv[1], response.headers.get("Location", ""))
-            answer = await response.text()
-        await peer.setRemoteDescription(take(answer))
-        await stop.wait()
-        sent = sum(
-            report.packetsSent for report in (await peer.getStats()).values()
-            if report.type == "outbound-rtp")
-        say("sent", sent)
-        async with session.delete(resource) as response:
-            say("DELETE", response.status)
+    async with session.post(
+        sys.argv[1], data=peer.localDescription.sdp,
+        headers={"Content-Type": "application/sdp"},
+    ) as response:
+        say("POST", response.status)
+        resource = urljoin(sys.argv[1], response.headers.get("Location", ""))
+        answer = await response.text()
+    await peer.setRemoteDescription(take(answer))
+    await stop.wait()
+    sent = sum(
+        report.packetsSent for report in (await peer.getStats()).values()
+        if report.type == "outbound-rtp")
+    say("sent", sent)
+    async with session.delete(resource) as response:
+        say("DELETE", response.status)
     await peer.close()
+
+
+async def main():
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with aiohttp.ClientSession() as session:
+        for _ in range(int(settings.get("visits", 1))):
+            await visit(session, stop)
+            stop.clear()
 
 
 asyncio.run(main())

@@ -10,7 +10,7 @@
         "framebus", arguments, environment: ["FRAMEBUS_HOME": path, "FRAMEBUS_GROUP": nil])
     }
 
-    func capture(_ size: String = "640x360") throws -> RunningProgram {
+    func capture(_ size: String = "320x240") throws -> RunningProgram {
       try framebus("capture", "test", "--size", size, "--fps", "30")
     }
   }
@@ -120,19 +120,19 @@
       program = try start("/usr/bin/python3", [tool(script)] + arguments, in: network)
     }
 
-    /// All observations so far.
-    var sights: [Sight] {
-      program.output.text.split(separator: "\n").compactMap {
-        try? JSONDecoder().decode(Sight.self, from: Data($0.utf8))
-      }
+    private static func sights(in lines: some Sequence<Substring>) -> [Sight] {
+      lines.compactMap { try? JSONDecoder().decode(Sight.self, from: Data($0.utf8)) }
     }
 
-    var newest: Sight? { sights.last }
+    var newest: Sight? { Self.sights(in: program.output.text.completeLines().suffix(1)).last }
 
     /// Waits until the observations from now on fulfil a condition.
     func wait(for what: String, _ condition: ([Sight]) -> Bool) throws {
-      let start = sights.count
-      try waitUntil(what) { condition(Array(sights.dropFirst(start))) }
+      let start = program.output.text.completeLines().count
+      let isThere = program.output.wait(until: .after(.seconds(120))) {
+        condition(Self.sights(in: $0.completeLines().dropFirst(start)))
+      }
+      guard isThere else { throw HarnessError("waited for \(what)\n\(program.transcript)") }
     }
 
     func waitForMovingPictures(state: String = "Live") throws {

@@ -17,7 +17,7 @@
       let view = try ViewProgram(root)
       let capture = try root.capture()
       let viewer = try Viewer(of: view, "fir=30")
-      try viewer.waitForFrames(200)
+      try viewer.waitForFrames(160)
       try viewer.leave()
       let keys = viewer.numbers("key ")
       // Without requests, one in 120 is a key frame.
@@ -81,15 +81,15 @@
     /// Without viewers, the program uses what it used after the first viewer.
     @Test func departedViewersLeaveNoResources() throws {
       let view = try ViewProgram(root)
-      let capture = try root.capture("1280x720")
+      let capture = try root.capture()
       let facts = ProcessFacts(view.program.processID)
       func watch(times: Int) throws -> Int {
-        for _ in 0..<times {
-          let viewers = [try Viewer(of: view), try Viewer(of: view)]
-          for viewer in viewers { try viewer.waitForFrames(5) }
-          for viewer in viewers { try viewer.leave() }
-          try waitUntilNobodyReads()
+        let viewers = try (0..<2).map { _ in try Viewer(of: view, "visits=\(times)") }
+        for viewer in viewers {
+          #expect(try viewer.program.finish().status == .exited(0), "\(viewer.program.transcript)")
+          #expect(viewer.lines("DELETE 200").count == times)
         }
+        try waitUntilNobodyReads()
         return Int(privateMemoryBytes(of: view.program.processID) ?? 0)
       }
       _ = try watch(times: 1)
@@ -148,7 +148,7 @@
     }
 
     func lines(_ prefix: String) -> [String] {
-      program.output.text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(prefix) }
+      program.output.text.completeLines(prefix).map(String.init)
     }
 
     /// The first number of each line that has a prefix.

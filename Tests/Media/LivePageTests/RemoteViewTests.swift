@@ -19,7 +19,7 @@
       try paint("#c02040")
       let far = try ViewProgram(elsewhere)
       let capture = try elsewhere.framebus("capture", "screen:\(screen.display)", "--no-cursor")
-      let local = try root.capture()
+      let local = try root.capture("400x300")
       let near = try ViewProgram(root, ["screen", "whep:\(far.url)whep"])
       let page = try BrowserPage(near.url)
       func wait(for red: Int, _ green: Int, _ blue: Int) throws {
@@ -27,7 +27,7 @@
           guard let cards = sights.last?.cards, cards.count == 2 else { return false }
           let isLive = cards.allSatisfy { $0.state == "Live" }
           let isNear = zip(cards[1].color, [red, green, blue]).allSatisfy { abs($0 - $1) < 30 }
-          return isLive && isNear && cards[1].width == 320 && cards[0].width == 640
+          return isLive && isNear && cards[1].width == 320 && cards[0].width == 400
         }
       }
       try wait(for: 0xc0, 0x20, 0x40)

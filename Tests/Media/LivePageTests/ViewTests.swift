@@ -18,7 +18,7 @@
       for page in pages {
         try page.waitForMovingPictures()
         try page.wait(for: "sound") { $0.contains { $0.level > 0.05 } }
-        #expect(page.newest?.width == 640)
+        #expect(page.newest?.width == 320)
       }
       let figures = try view.figures()
       #expect(figures.viewers == 2 && figures.state == "live")
@@ -57,7 +57,7 @@
       try page.waitForMovingPictures()
       // It dies and restarts with another size; then it ends and starts again.
       for signal in [SIGKILL, SIGTERM] {
-        let capture = signal == SIGKILL ? first : try root.capture("320x240")
+        let capture = signal == SIGKILL ? first : try root.capture("400x300")
         if signal == SIGTERM { try page.waitForMovingPictures() }
         try capture.end(with: signal)
         try page.wait(for: "gone") { $0.contains { $0.state == "The stream is gone" } }
@@ -100,7 +100,7 @@
       try view.program.end(with: SIGTERM)
     }
 
-    @Test func pageNamesTheApplicationInFront() throws {
+    @Test func pageNamesTheApplicationInFrontAndWhyTheStreamIsPaused() throws {
       let screen = try VirtualScreen(width: 320, height: 240)
       let desktop = try Desktop(on: screen)
       let windows = [
@@ -114,11 +114,23 @@
         try desktop.bringToFront(window)
         try page.wait(for: "the name") { $0.contains { $0.application == window.name } }
       }
+      // A pause has its reason.
+      let saver = try screen.show("/usr/bin/python3", [tool("screen_saver.py"), "show"])
+      try saver.waitForOutput("on")
+      try page.wait(for: "a pause") { sights in
+        sights.contains {
+          $0.state == "The stream is paused"
+            && $0.advice.hasPrefix("Because the screen is off or locked, or the window is hidden.")
+        }
+      }
+      try screen.show("xset", ["s", "reset"]).finish()
+      try page.wait(for: "its end") { $0.last.map { $0.state != "The stream is paused" } ?? false }
       // The name ends with the stream.
       try capture.end(with: SIGKILL)
       try page.wait(for: "no name") { $0.contains { $0.application == "" } }
       try page.program.end(with: SIGTERM)
       try view.program.end(with: SIGTERM)
+      withExtendedLifetime(saver) {}
     }
 
     /// aiortc as a viewer that is not a browser.
@@ -128,7 +140,7 @@
       let capture = try root.capture()
       let viewer = try RunningProgram(
         "/usr/bin/python3", [tool("whep_viewer.py"), view.url + "whep", "codec=\(codec)"])
-      try viewer.waitForOutput("frame 100 640x360")
+      try viewer.waitForOutput("frame 50 320x240")
       let result = try viewer.end(with: SIGTERM)
       #expect(result.output.contains("POST 201") && result.output.contains("DELETE 200"))
       try waitUntil("there are no viewers") { try view.figures().viewers == 0 }
@@ -279,7 +291,7 @@
         ] + how, environment: ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": nil])
       try page.waitForMovingPictures(state: "connected")
       try page.wait(for: "sound") { $0.contains { $0.level > 0.05 } }
-      #expect(page.newest?.width == 640)
+      #expect(page.newest?.width == 320)
       let result = try upload.end(with: SIGTERM)
       #expect(result.status == .exited(0), "\(result.errors)")
       try page.program.waitForOutput("DELETE 200")
