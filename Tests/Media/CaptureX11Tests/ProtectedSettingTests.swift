@@ -35,9 +35,11 @@ import Testing
     }
   }
 
-  @Test func windowOfAnOptionStaysBlackWhenTheSettingIsRemoved() throws {
+  @Test(arguments: [false, true])
+  func windowOfAnOptionStaysBlackWhenTheSettingIsRemoved(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let option = try ShownWindow("option", "60x40+20+30", on: world.screen)
       let setting = try ShownWindow("setting", "50x40+120+30", on: world.screen)
       try world.protectBySetting(#"["setting", "option"]"#)
@@ -49,15 +51,17 @@ import Testing
         #expect([0, 50 * 40].contains($0.magentaCount))
         return $0.magentaCount == 50 * 40
       }
-      withExtendedLifetime((option, setting)) {}
+      withExtendedLifetime((option, setting, desktop)) {}
       #expect(try capture.end(with: SIGTERM).status == .exited(0))
     }
   }
 
   /// Subscribers can read the pool at any time.
-  @Test func pixelsOfAWindowThatIsNamedBeforeItIsShownNeverReachThePool() throws {
+  @Test(arguments: [false, true])
+  func pixelsOfAWindowThatIsNamedBeforeItIsShownNeverReachThePool(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       try world.paint("#112233")
       let capture = try world.capture("--no-cursor", "--backend", "shm", "--fps", "60")
       var subscriber = try world.subscriber()
@@ -73,14 +77,17 @@ import Testing
         try window.perform("move \(20 + step) 30")
         #expect(try !facts.memoryHolds(Data([0xFF, 0x00, 0xFF]), where: isPool))
       }
+      _ = desktop
       try capture.end(with: SIGTERM)
     }
   }
 
   /// Nobody can tell what a malformed setting was to hide.
-  @Test func malformedSettingPausesTheStreamUntilItIsMended() throws {
+  @Test(arguments: [false, true])
+  func malformedSettingPausesTheStreamUntilItIsMended(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let window = try ShownWindow("secret", "60x40+20+30", on: world.screen)
       let capture = try world.capture("--no-cursor")
       let events = StreamEvents()
@@ -94,15 +101,17 @@ import Testing
       try world.protectBySetting(#"["secret"]"#)
       let frame = try subscriber.take { _ in true }
       #expect(frame.magentaCount == 0 && frame.pixel(5, 5) == 0x112233)
-      #expect(events.all == [.paused(.unavailable), .resumed])
-      withExtendedLifetime(window) {}
+      #expect(events.ofPauses == [.paused(.unavailable), .resumed])
+      withExtendedLifetime((window, desktop)) {}
       #expect(try capture.end(with: SIGTERM).status == .exited(0))
     }
   }
 
-  @Test func windowsThatAreShownOnPurposeStayVisible() throws {
+  @Test(arguments: [false, true])
+  func windowsThatAreShownOnPurposeStayVisible(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let window = try ShownWindow("secret", "60x40+20+30", isMarked: true, on: world.screen)
       let capture = try world.capture("--no-cursor", "--no-protect")
       var subscriber = try world.subscriber()
@@ -113,7 +122,7 @@ import Testing
         #expect($0.magentaCount == 60 * 40)
         return $0.pixel(5, 5) == 0x112233
       }
-      withExtendedLifetime(window) {}
+      withExtendedLifetime((window, desktop)) {}
       try capture.end(with: SIGTERM)
     }
   }

@@ -41,9 +41,11 @@
     }
 
     /// A program has more protected windows than are looked at while no other client can go on.
-    @Test func movingWindowAmongManyProtectedOnesHoldsUpNoFrame() throws {
+    @Test(arguments: [false, true])
+    func movingWindowAmongManyProtectedOnesHoldsUpNoFrame(isManaged: Bool) throws {
       try withWatchdog {
         let world = try ScreenWorld()
+        let desktop = isManaged ? try Desktop(on: world.screen) : nil
         try world.paint("#112233")
         let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
         var subscriber = try world.subscriber()
@@ -54,13 +56,16 @@
           _ = try subscriber.take { $0.pixel(319, 239) == color }
         }
         herd.program.process.end(with: SIGKILL)
+        _ = desktop
         try capture.end(with: SIGTERM)
       }
     }
 
-    @Test func streamThatCannotGoOnIsPausedWithAReason() throws {
+    @Test(arguments: [false, true])
+    func streamThatCannotGoOnIsPausedWithAReason(isManaged: Bool) throws {
       try withWatchdog {
         let world = try ScreenWorld()
+        let desktop = isManaged ? try Desktop(on: world.screen) : nil
         try world.paint("#112233")
         let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
         var subscriber = try world.subscriber()
@@ -71,6 +76,7 @@
         herd.program.process.end(with: SIGKILL)
         try world.paint("#223344")
         _ = try subscriber.take { $0.pixel(319, 239) == 0x223344 }
+        _ = desktop
         try capture.end(with: SIGTERM)
       }
     }
