@@ -1,14 +1,14 @@
 import FrameBus
 import Platform
 
-/// The name of an application that publishes its own frames. A capture follows a setting of the group;
-/// an application knows only its publisher, which takes the name from the host.
+/// The name of an application that publishes its own frames. A capture follows a setting of the
+/// group; an application knows only its publisher, which takes the name from the host.
 extension HostRun {
   /// How long a publisher may take to answer.
   private static let answerTimeout = Duration.seconds(1)
 
-  /// Passes on a name that a host has set. While nobody publishes the stream it stays in the record,
-  /// which the extension changes once somebody does.
+  /// Passes on a name that a host has set. While nobody publishes the stream it stays in the
+  /// record, which the extension changes once somebody does.
   func deliverApplication(of record: BroadcastRecord) {
     // Checked, because any publishing member can write the record.
     guard let stream = starter?.request.publishedStream,

@@ -205,7 +205,11 @@
     /// Sends what another pipeline has encoded. Only `backlogNs` says how much waits.
     func push(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError) {
       try throwIfFailed()
-      enteredNs = max(enteredNs, ptsNs)
+      if unit.isSound {
+        enteredSoundNs = max(enteredSoundNs, ptsNs)
+      } else {
+        enteredPictureNs = max(enteredPictureNs, ptsNs)
+      }
       // SAFETY: the pipeline exists until `stop`, and keeps a reference of its own to the unit.
       let isTaken = unsafe upload_pipeline_push_sample(
         handle, unit.isSound, unit.sample, ptsNs, unit.beginsSegment)
@@ -264,11 +268,13 @@
     }
 
     /// How far the pictures that entered are ahead of what has reached the last element.
-    var pictureBacklogNs: UInt64 { backlogNs(upTo: enteredPictureNs) }
+    var pictureBacklogNs: UInt64 { lead(of: enteredPictureNs) }
     /// The same for sound.
-    var soundBacklogNs: UInt64 { backlogNs(upTo: enteredSoundNs) }
+    var soundBacklogNs: UInt64 { lead(of: enteredSoundNs) }
+    /// The same for both.
+    var backlogNs: UInt64 { max(pictureBacklogNs, soundBacklogNs) }
 
-    private func backlogNs(upTo enteredNs: UInt64) -> UInt64 {
+    private func lead(of enteredNs: UInt64) -> UInt64 {
       // SAFETY: as above.
       let leftNs = unsafe handle.map { unsafe upload_pipeline_newest_ns($0) } ?? enteredNs
       return enteredNs > leftNs ? enteredNs - leftNs : 0
