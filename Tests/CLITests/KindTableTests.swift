@@ -66,7 +66,7 @@ import Upload
     (["test", "--while-saver", "inhibit"], "--while-saver: no effect on the source test", "--fps"),
     (
       ["y4m:-", "--no-cursor", "--size", "8x8", "--no-protect"],
-      "--size, --cursor, --no-protect: no effect on the source y4m", "it has --fps"
+      "--size, --cursor, --no-protect: no effect on the source y4m", "it has --content, --fps"
     ),
     (["screen:99", "--silence", "3"], "--silence: no effect on the source screen", "--cursor"),
     (["gst:fakesrc", "--backend", "shm"], "--backend: no effect on the source gst", "--fps"),

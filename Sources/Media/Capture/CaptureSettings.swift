@@ -107,6 +107,7 @@ public struct CaptureSettings: Hashable, Sendable {
     case .force: allowsWayland = nil
     case .silence: silenceLimit = nil
     case .whileSaver: whileSaver = nil
+    case .content: content = nil
     }
   }
 
