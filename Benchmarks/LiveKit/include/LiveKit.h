@@ -1,5 +1,6 @@
-// The common part of the live subjects of `framebus bench upload` and `bitrate`: GStreamer's webrtcbin on both
-// sides, and the HTTP that WHIP needs over loopback. Plain GStreamer, without FrameBus.
+// The common part of the live subjects of `framebus bench upload` and `bitrate`: GStreamer's
+// webrtcbin on both sides, and the HTTP that WHIP needs over loopback. Plain GStreamer, without
+// FrameBus.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -46,13 +46,9 @@
 
     init(
       of target: CaptureTarget, area: PixelRect, pools: SharedPools, options: ScreenOptions,
-      session: CaptureSession
+      rules: FollowedProtection, session: CaptureSession
     ) throws(ScreenError) {
       let focus = try ScreenFocus(on: target)
-      let rules: FollowedProtection
-      do throws(ProtectionSettingError) {
-        rules = try FollowedProtection(options, in: session)
-      } catch { throw .protection(error) }
       let protection = try ProtectedWindows(on: target, rules.rule)
       screen = target.screen
       self.target = target

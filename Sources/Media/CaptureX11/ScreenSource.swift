@@ -137,6 +137,11 @@
             + "more processor time")
       }
       let format = try Self.format(of: area, options)
+      // Before the stream exists: an error of the setting is one of the start.
+      let rules: FollowedProtection
+      do throws(ProtectionSettingError) {
+        rules = try FollowedProtection(options, in: session)
+      } catch { throw .protection(error) }
       let pools = SharedPools(screen.poolConnection ?? screen.connection)
       var publisherOptions = PublisherOptions()
       publisherOptions.content = options.window == nil ? .screen : .window
@@ -152,7 +157,7 @@
       let options = options
       try session.drive(publisher) { (publisher) throws(ScreenError) in
         var capture = try ScreenCapture(
-          of: target, area: area, pools: pools, options: options, session: session)
+          of: target, area: area, pools: pools, options: options, rules: rules, session: session)
         // Here, so that subscribers do not take it for a failure.
         try Self.unlessOver(session) { () throws(ScreenError) in try capture.run(&publisher) }
       }
