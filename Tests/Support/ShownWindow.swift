@@ -30,12 +30,16 @@ package final class ShownWindow {
   }
 
   /// Sends a command to the client and waits until the X server has executed it.
-  package func perform(_ command: String) throws {
+  /// - Returns: the client's answer.
+  @discardableResult
+  package func perform(_ command: String) throws -> String {
     let answers = program.output.text.split(separator: "\n").count
     try send(command)
     try waitUntil("the window's client answers") {
-      program.output.text.split(separator: "\n").count > answers
+      let text = program.output.text
+      return text.hasSuffix("\n") && text.split(separator: "\n").count > answers
     }
+    return program.output.text.split(separator: "\n").last.map(String.init) ?? ""
   }
 
   package func setTitle(_ title: String) throws {

@@ -6,15 +6,19 @@ as in: show_window.py magenta ff00ff 60x40+20+30
 commands: move X Y | resize W H | redraw W H | hide | show | iconify | mark | unmark | name CLASS
           | process 0 | machine HEX | property NAME HEX | owner ID | leader ID
           | extents LEFT RIGHT TOP BOTTOM | adopt ID X Y | menu COLOUR X Y
-          | dialog COLOUR X Y | tool COLOUR X Y | close | quit
+          | dialog COLOUR X Y | tool COLOUR X Y | close | late MS show | late MS resize W H | quit
 A menu is a window that no window manager touches, without a word about whose it is. A dialog is
 transient for the window, a tool window for all windows of its group. All three are closed by close.
 A class may be bytes in hexadecimal digits, as in hex:c3bc00.
+Late shows or resizes the window, which the server makes white, draws its upper half MS milliseconds
+later and the rest half a second after that. Its line has two times of the monotonic clock in
+nanoseconds: before the change, and before the drawing.
 After each it prints a line, once the X server has done it. The first line is the window's ID.
 """
 import os
 import re
 import sys
+import time
 
 from Xlib import X, Xatom, Xutil, display
 from Xlib.protocol import event
@@ -66,6 +70,25 @@ def redraw(width, height):
         window.fill_rectangle(ink, 0, row, width, 1)
         screen.sync()
     ink.free()
+
+
+def draw_late(milliseconds, *change):
+    """Shows or resizes the window, and draws it in two parts."""
+    window.change_attributes(background_pixel=0xFFFFFF)
+    ink = window.create_gc(foreground=int(colour, 16))
+    changed = time.monotonic_ns()
+    do(*change)
+    time.sleep(milliseconds / 1000)
+    size = window.get_geometry()
+    half = size.height // 2
+    drawn = time.monotonic_ns()
+    window.fill_rectangle(ink, 0, 0, size.width, half)
+    screen.sync()
+    time.sleep(0.5)
+    window.fill_rectangle(ink, 0, half, size.width, size.height - half)
+    ink.free()
+    screen.sync()
+    return f"{changed} {drawn}"
 
 
 def iconify():
@@ -130,5 +153,9 @@ print(hex(window.id), flush=True)
 for line in sys.stdin:
     if line.strip() == "quit":
         break
-    do(*line.split())
+    words = line.split()
+    if words[0] == "late":
+        print(draw_late(int(words[1]), *words[2:]), flush=True)
+        continue
+    do(*words)
     print("done", flush=True)

@@ -116,6 +116,11 @@
       }
     }
 
+    /// Whether an event means that the window is shown, or something that it lies in.
+    func isShown(by event: XEvent) -> Bool {
+      Int32(event.type) == XCB_MAP_NOTIFY && event.window.map(chain.contains) == true
+    }
+
     /// Looks what there is to grab.
     /// - Parameter protection: what it watches is watched on.
     func check(besides protection: borrowing ProtectedWindows) throws(ScreenError) -> Presence {

@@ -27,6 +27,8 @@
     /// it and the grab itself.
     private var changesMeanwhile: ScreenDamage.Pending?
     private var presence = CaptureTarget.Presence.shown
+    /// It was shown since the last check, and may have been hidden only for a moment before.
+    private var isNewlyShown = false
     private var transition = ScreenTransition()
     /// Why subscribers receive no frames, as far as they were told.
     private var pauseReason: PauseReason?
@@ -67,7 +69,7 @@
     mutating func run(_ publisher: inout Publisher) throws(ScreenError) {
       while !session.isOver {
         guard waitForSubscribers(of: publisher) else { return }
-        guard session.sleep(until: Deadline(monotonicNs: pacer.deadlineNs)) else { return }
+        guard try waitUntilDue(&publisher) else { return }
         try readEvents()
         if needsCheck { try check(&publisher) }
         try protection.refreshBeside()
@@ -90,6 +92,23 @@
         session.countMissedDeadlines(pacer.missedCount - missedBefore)
       }
     }
+
+    /// Waits until a frame may be due. A window is looked at as soon as it is shown or gets another
+    /// size, because only what is drawn after that look is surely its program's.
+    /// - Returns: false if the run is over.
+    private mutating func waitUntilDue(_ publisher: inout Publisher) throws(ScreenError) -> Bool {
+      let deadline = Deadline(monotonicNs: pacer.deadlineNs)
+      var looks = target.isWindow ? Self.earlyLooks : 0
+      while looks > 0, screen.connection.waitForEvents(until: deadline, session.stop) {
+        looks -= 1
+        try readEvents()
+        if needsCheck { try check(&publisher) }
+      }
+      return session.sleep(until: deadline)
+    }
+
+    /// Before each frame: other clients may cause events without rest.
+    private static let earlyLooks = 4
 
     private mutating func isFrameDue() throws(ScreenError) -> Bool {
       let isCursorMoved = options.drawsCursor ? try cursor.moveIfNeeded() : false
@@ -154,6 +173,7 @@
         if event.type == screen.damageEvent || event.isOverflow { isDamaged = true }
         if event.type == screen.cursorEvent || event.isOverflow { cursor.markStale() }
         if target.concerns(event) { needsCheck = true }
+        if target.isShown(by: event) { isNewlyShown = true }
         focus.note(event)
         protection.note(event)
       }
@@ -164,11 +184,19 @@
     private mutating func check(_ publisher: inout Publisher) throws(ScreenError) {
       needsCheck = false
       let before = presence
+      // The change and what the server drew with it; the program's drawing follows.
+      let drawnBefore = takeDamage()
       presence = try target.check(besides: protection)
+      let drawn = try drawing(until: drawnBefore)
+      changes.formUnion(drawn)
+      if !drawn.isEmpty { isDamaged = true }
       if presence == .gone { return }
       if let size = try target.size() { protection.follow(size) }
       try followResize(&publisher)
-      if presence == .shown, before != .shown { transition.begin(nowNs: monotonicNowNs()) }
+      if presence == .shown, before != .shown || isNewlyShown {
+        isNewlyShown = false
+        transition.begin(nowNs: monotonicNowNs())
+      }
       if presence == .shown, target.isWindow { try protectNewPicture() }
     }
 
@@ -178,7 +206,7 @@
       transition.begin(nowNs: monotonicNowNs())
     }
 
-    /// Ends the transition once nobody draws any more.
+    /// Ends the transition once the program has drawn and nobody draws any more.
     private mutating func followTransition() throws(ScreenError) {
       let nowNs = monotonicNowNs()
       if try !drawing(until: takeDamage()).isEmpty { transition.noteDrawing(nowNs: nowNs) }

@@ -172,6 +172,17 @@
 
     // MARK: Events
 
+    /// Waits until an event may have arrived.
+    /// - Returns: false after the deadline, or if a stop was requested.
+    func waitForEvents(until deadline: Deadline, _ stop: StopSignal) -> Bool {
+      keepEvents()
+      if events.withLock({ !$0.isEmpty }) { return true }
+      let number = unsafe xcb_get_file_descriptor(pointer)
+      // A failed poll (no memory) is no event; the caller looks for events after its deadline.
+      let ready = try? firstReadable(stop.descriptorNumber, number, until: deadline)
+      return ready == 1
+    }
+
     /// Takes all events that have arrived. Never blocks.
     /// - Parameter readsSocket: false for those alone that came before an answer that was read.
     func takeEvents(readsSocket: Bool = true) -> [XEvent] {
