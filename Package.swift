@@ -136,6 +136,7 @@ let package = Package(
     .target(name: "CNotifyLayout", path: "Sources/C/CNotifyLayout", cSettings: strictC),
     .target(name: "CSemaphoreLayout", path: "Sources/C/CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", path: "Sources/C/CLinuxShims", cSettings: strictC),
+    .target(name: "CSessionBus", path: "Sources/C/CSessionBus", cSettings: strictC),
     .target(
       name: "CURing", path: "Sources/C/CURing", cSettings: strictC,
       linkerSettings: [.linkedLibrary("uring")]),
@@ -226,7 +227,7 @@ let package = Package(
       "Broadcast",
       [
         "AppGroup", "Capture", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
-        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", "Upload",
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", "Upload", "CSessionBus",
       ]),
 
     // L6: programs

@@ -102,7 +102,9 @@ final class HostRun: @unchecked Sendable {
 
   func run() {
     let captured = try? CapturedAnnouncer(in: board.group, as: .host)
+    let inhibition = starter?.inhibitsSaver == true ? try? SaverInhibition(log) : nil
     defer {
+      inhibition?.end()
       captured?.end()
       presence.end()
       ended.raise()

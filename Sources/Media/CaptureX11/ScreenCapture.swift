@@ -145,7 +145,7 @@
         focus.rest()
         target.rest()
         protection.rest()
-        screen.inhibitSaver(false)
+        if !options.staysAwake { screen.inhibitSaver(false) }
         isIdle = true
         guard session.waitForSubscriber(of: publisher) else { return false }
         isIdle = false

@@ -25,6 +25,8 @@
     public var orientation = Orientation.up
     /// What to do about the screen saver.
     public var whileSaver = SaverPolicy.pause
+    /// Whether an inhibited saver stays off while nobody subscribes, until the capture ends.
+    package var staysAwake = false
     /// Whether to capture an X server that belongs to a Wayland session.
     public var allowsWayland = false
 

@@ -66,7 +66,10 @@ struct CaptureSource: ParsableCommand {
     ) throws -> ScreenSource {
       var settings = try capture.settings()
       settings.protection = try role.protection()
-      return ScreenSource(ScreenOptions(settings, display: display, window: window))
+      var options = ScreenOptions(settings, display: display, window: window)
+      // A broadcast lasts while its extension is restarted or paused.
+      options.staysAwake = capture.session != nil
+      return ScreenSource(options)
     }
   #else
     private func chosenWindow(_ source: SourceSpecification) throws -> UInt32? { nil }

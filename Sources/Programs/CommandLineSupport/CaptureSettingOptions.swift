@@ -71,9 +71,10 @@ public struct CaptureSettingOptions: ParsableArguments {
       "While the screen saver is on: pause, capture or inhibit.",
       discussion: """
         pause publishes nothing, capture what the screen shows; inhibit keeps the X server's \
-        saver off while there are subscribers. The default is pause, and inhibit in a broadcast. \
-        A desktop's own screen locker has its own timer, which inhibit does not stop: set that in \
-        the desktop's settings. A screen without a monitor (Xvfb) is captured while it is blank.
+        saver off while there are subscribers. The default is pause, and inhibit in a broadcast, \
+        which lasts until its end and asks the desktop too (org.freedesktop.ScreenSaver). Without \
+        a broadcast, a desktop's locker keeps its own timer. A screen without a monitor (Xvfb) is \
+        captured while it is blank.
         """,
       valueName: "policy"))
   public var whileSaverText: String?

@@ -84,6 +84,27 @@ import Testing
     }
   }
 
+  /// Between two processes of an extension, say.
+  @Test func saverOfABroadcastStaysOffWhileNobodySubscribes() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let clock = try ScreenWorld()
+      let capture = try world.capture(
+        "--no-cursor", "--while-saver", "inhibit", "--session=0123456789abcdef")
+      do {
+        var subscriber = try world.subscriber()
+        _ = try subscriber.take { _ in true }
+      }
+      for screen in [world, clock] {
+        try output(of: "xset", ["-display", screen.screen.display, "s", "1", "1"])
+      }
+      try waitUntil("the other screen's saver is on") { try clock.saver("state") == "on" }
+      #expect(try world.saver("state") == "off")
+      try capture.end(with: SIGTERM)
+      try waitUntil("the saver is on") { try world.saver("state") == "on" }
+    }
+  }
+
   @Test func unknownPolicyIsRefused() throws {
     let result = try run("framebus-capture", ["screen:0", "--while-saver", "never"])
     #expect(result.status == .exited(2))
