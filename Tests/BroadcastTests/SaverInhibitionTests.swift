@@ -99,7 +99,7 @@
       }
     }
 
-    /// Without a bus, or without the service on it, the broadcast goes on, and the log says so once.
+    /// Without a bus, or without the service on it. The log says so once.
     @Test(arguments: [false, true])
     func broadcastGoesOnWithoutTheService(hasBus: Bool) throws {
       try withWatchdog {

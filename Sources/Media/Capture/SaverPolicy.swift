@@ -5,7 +5,7 @@ public enum SaverPolicy: String, Hashable, Sendable, CaseIterable {
   case pause
   /// Publishes whatever the server shows.
   case capture
-  /// Keeps it off while there are subscribers, as a video player does. If it is on nevertheless,
-  /// because somebody started it, the capture pauses.
+  /// Keeps it off while there are subscribers, as a video player does, and in a broadcast until its
+  /// end. If it is on nevertheless, because somebody started it, the capture pauses.
   case inhibit
 }

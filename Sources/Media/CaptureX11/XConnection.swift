@@ -178,7 +178,7 @@
       keepEvents()
       if events.withLock({ !$0.isEmpty }) { return true }
       let number = unsafe xcb_get_file_descriptor(pointer)
-      // A failed poll (no memory) is no event; the caller looks for events after its deadline.
+      // After a failed poll (no memory), the caller looks for events at its deadline.
       let ready = try? firstReadable(stop.descriptorNumber, number, until: deadline)
       return ready == 1
     }

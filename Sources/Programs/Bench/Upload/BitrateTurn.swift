@@ -12,8 +12,8 @@ enum BitrateChange: CaseIterable {
   var text: String { self == .lower ? "4M to 1M" : "1M to 4M" }
 }
 
-/// One round: an upload of noise, whose pictures are as large as the bitrate allows, and a change
-/// of the setting about once a second.
+/// One round: an upload of noise, whose pictures are as large as the bitrate allows, and changes of
+/// the setting, each after the effect of the one before.
 struct BitrateTurn {
   let folder: String
   let settings: SharedDefaults
