@@ -38,7 +38,7 @@ import Testing
       let path = world.root.file("out.mkv")
       let file = try upload("file:\(path)")
       let live = try upload("whip:\(receiver.address)")
-      try file.waitForErrors(" frames")
+      try file.waitForErrors(" frame")
       var expected = [ReceivedPicture(turn: 0, background: 0)]
       try receiver.wait(for: expected[0])
       for (index, direction) in ["left", "inverted", "right", "normal"].enumerated() {
