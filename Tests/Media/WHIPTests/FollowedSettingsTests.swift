@@ -95,6 +95,7 @@
     /// Without a broadcast: the same settings, the same effects.
     @Test func uploadWithoutBroadcastFollowsSettings() throws {
       try withWatchdog {
+        try write("uploadBitrate", "8M")
         let capture = try RunningProgram(
           "framebus",
           ["--root", root.path, "capture", "test:noise", "--size", "320x240", "--fps", "30"])
