@@ -92,7 +92,7 @@
       #expect(result.status == .exited(0), "\(program.transcript)")
       // The yellow of the polyhedron, which an unrelated program drew.
       let colours = try output(
-        of: "convert", [root.file("screen.png"), "-resize", "640x", "txt:-"])
+        of: "convert", [root.file("screen.png"), "-sample", "160x", "txt:-"])
       let hasYellow = colours.split(separator: "\n").contains { line in
         let numbers = line.split(whereSeparator: { !$0.isNumber }).prefix(5).compactMap { Int($0) }
         return numbers.count == 5 && numbers[2] > 150 && numbers[3] > 120 && numbers[4] < 90

@@ -32,7 +32,7 @@
             "--size", "1280x720", "--fps", "30", "--app-source", "beep:1000",
           ])
         // In steps, because a slow machine draws slowly.
-        for count in [100, 200, 300] {
+        for count in [50, 100, 150] {
           try waitUntil("there are \(count) pictures: \(host.transcript)") {
             try pictureCount(path) >= count
           }
