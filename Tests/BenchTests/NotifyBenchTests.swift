@@ -13,7 +13,7 @@ import Testing
   private let counted: Set = ["posts to one observer", "posts to one busy observer"]
 
   @Test func everyRowHasFiguresOfNotificationsAndBaselines() throws {
-    let arguments = ["bench", "notify", "--seconds", "0.5", "--rounds", "1", "--json"]
+    let arguments = ["bench", "notify", "--seconds", "0.2", "--rounds", "1", "--json"]
     let result = try run("framebus", arguments, within: .seconds(300))
     #expect(result.status == .exited(0), "\(result.errors)")
     let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))

@@ -10,7 +10,7 @@ import Testing
     "cpu_ns_per_frame", "samples",
   ]
 
-  private let brief = ["--seconds", "0.15", "--rounds", "1"]
+  private let brief = ["--seconds", "0.1", "--rounds", "1"]
 
   private let latencies = [
     "polling latency 64 B at 20 kHz", "polling latency 8.3 MB at 20 kHz",

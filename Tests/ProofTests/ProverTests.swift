@@ -19,7 +19,7 @@ struct CrashTests {
 
 @Suite struct SoakTests {
   @Test func randomKillsAndStopsTearNoFrame() throws {
-    #expect(try prove("soak", "seconds=30").contains("0 torn"))
+    #expect(try prove("soak", "seconds=15").contains("0 torn"))
   }
 }
 
