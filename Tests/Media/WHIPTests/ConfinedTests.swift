@@ -21,10 +21,9 @@
         "framebus",
         [
           "--root", root.path, "broadcast", "start", identifier, "--yes", "--source", "test",
-          "--size",
-          "640x360", "--app-source", "tone:440",
+          "--size", "320x240", "--app-source", "tone:440",
         ])
-      try server.waitForFrames(60)
+      try server.waitForFrames(30)
       try server.waitForPitch(440)
       let status = try framebus("broadcast", "status").output
       #expect(status.components(separatedBy: ", confined: on").count == 3, "\(status)")

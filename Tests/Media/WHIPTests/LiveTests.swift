@@ -22,8 +22,8 @@
         inherited: inherited)
     }
 
-    private func capture() throws -> RunningProgram {
-      try start("capture", "test", "--size", "640x360", "--fps", "30")
+    private func capture(framesPerSecond: Int = 30) throws -> RunningProgram {
+      try start("capture", "test", "--size", "320x240", "--fps", "\(framesPerSecond)")
     }
 
     private func server(_ settings: String...) throws -> WebServer {
@@ -39,7 +39,7 @@
     @Test(arguments: [["H264"], ["VP8", "--encoder=vp8"], ["H264", "--profile=high"]])
     func aiortcDecodesThreeHundredFramesInOrder(how: [String]) throws {
       let server = try server("codec=\(how[0])")
-      let capture = try capture()
+      let capture = try capture(framesPerSecond: 60)
       let upload = try RunningProgram(
         "framebus", ["upload", "whip:\(server.address("whip"))", "--json"] + how.dropFirst(),
         environment: environment)
@@ -53,7 +53,7 @@
       #expect(server.lines("PATCH").contains("PATCH 204"))
       #expect(!server.lines("PATCH").contains { $0 != "PATCH 204" })
       #expect(rises(server.frameNumbers), "\(server.frameNumbers)")
-      #expect(server.lines("frame ").allSatisfy { $0.hasSuffix("640x360") })
+      #expect(server.lines("frame ").allSatisfy { $0.hasSuffix("320x240") })
       #expect(server.lines("fragment a=candidate:").contains { $0.contains(" 127.0.0.1 ") })
       #expect(server.lines("offer a=setup") == ["offer a=setup:actpass"])
       let feedback = server.lines("offer a=rtcp-fb:96 nack")
@@ -108,7 +108,7 @@
       try first.program.end(with: SIGKILL)
       try upload.waitForErrors("trying again", within: .seconds(120))
       let again = try WebServer("whip_server.py", ["\(first.port)"])
-      try again.waitForFrames(60)
+      try again.waitForFrames(30)
       #expect(rises(again.frameNumbers))
       let newest = first.frameNumbers.last ?? .max
       #expect(newest < again.frameNumbers.first ?? 0)
@@ -239,7 +239,7 @@
       let server = try server("\(how)=30")
       let capture = try capture()
       let upload = try start("upload", "whip:\(server.address("whip"))")
-      try server.waitForFrames(200)
+      try server.waitForFrames(160)
       try upload.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
       let keys = server.lines("key ").compactMap { Int($0.dropFirst(4)) }
@@ -254,7 +254,7 @@
       let tone = try start("capture", "tone:440")
       let upload = try start(
         "upload", "whip:\(server.address("whip"))", "--stream", "screen", "--stream", "audio.app")
-      try server.waitForFrames(100)
+      try server.waitForFrames(40)
       try server.waitForPitch(440)
       #expect(server.lines("answer") == ["answer a=sendrecv", "answer a=sendrecv"])
       let result = try upload.end(with: SIGTERM)
@@ -284,7 +284,7 @@
       let upload = try start(
         "upload", "whip:\(server.address("whip"))", "--stream", "screen", "--stream", "audio.app")
       if kind == "audio" {
-        try server.waitForFrames(100)
+        try server.waitForFrames(40)
         #expect(server.lines("sound ").isEmpty)
       } else {
         try server.waitForPitch(440)
@@ -358,7 +358,7 @@
           "upload", "whip:\(server.address("whip"))", "--stream", "screen", "--stream",
           "audio.app",
         ], environment: environment)
-      try server.waitForFrames(100)
+      try server.waitForFrames(40)
       // The pitch of a second without late chunks; a busy machine delays some.
       try server.waitForPitch(440)
       let result = try upload.end(with: SIGTERM)

@@ -35,7 +35,7 @@
 
     private func capture() throws -> RunningProgram {
       try RunningProgram(
-        "framebus", ["capture", "test", "--size", "640x360", "--fps", "30"],
+        "framebus", ["capture", "test", "--size", "320x240", "--fps", "30"],
         environment: environment)
     }
 
@@ -74,7 +74,7 @@
       let server = try server(recommending: way.address(of: relay, tlsPort: front.port))
       let capture = try capture()
       let upload = try upload(to: server, "--ca", certificate.certificate)
-      try server.waitForFrames(100)
+      try server.waitForFrames(30)
       let result = try upload.end(with: SIGTERM)
       #expect(result.status == .exited(0) && !result.errors.contains(Relay.password))
       try capture.end(with: SIGTERM)
@@ -89,7 +89,7 @@
       let upload = try upload(
         to: server, "--turn", "turn:127.0.0.1:\(relay.port)?transport=udp", "--turn-credential",
         "turn.example.com/\(Relay.user)")
-      try server.waitForFrames(100)
+      try server.waitForFrames(30)
       let result = try upload.end(with: SIGTERM)
       #expect(result.status == .exited(0) && !result.errors.contains(Relay.password))
       try capture.end(with: SIGTERM)
