@@ -55,7 +55,7 @@ import Testing
       var rounds: [[UInt64]] = []
       var count = 0
       while rounds.count <= 5 || count <= 20 {
-        let client = try Client(["race", "4"], on: world.screen)
+        let client = try Client(["race", "2"], on: world.screen)
         while client.isRunning {
           guard case .frame(let lease) = try subscriber.next(until: .after(.seconds(1)))
           else { continue }
@@ -198,7 +198,7 @@ import Testing
       let facts = ProcessFacts(capture.processID)
       var figures: [(resident: Int, descriptors: Int)] = []
       for _ in 0..<3 {
-        let client = try Client(["resize", window.id, "1"], on: world.screen)
+        let client = try Client(["resize", window.id, "0.4"], on: world.screen)
         _ = try subscriber.take { frame in
           // A border is not part of it, and a picture of two sizes would have other colours.
           #expect(frame.magentaCount == frame.width * frame.height)
@@ -208,7 +208,7 @@ import Testing
         figures.append((try facts.residentBytes, try facts.descriptorCount))
         try window.perform("resize 60 40")
       }
-      // What the pool grew to in the first second is not counted. A pool may be in change just
+      // What the pool grew to in the first round is not counted. A pool may be in change just
       // then; if one were left behind at each size, there would be dozens.
       #expect(figures[2].descriptors - figures[1].descriptors < 8)
       #expect(figures[2].resident - figures[1].resident < 8 << 20)
@@ -224,7 +224,7 @@ import Testing
       let capture = try world.capture(["--no-cursor", "--fps", "120"] + options, window: nil)
       var subscriber = try world.subscriber()
       _ = try subscriber.take { $0.pixel(5, 5) == 0x112233 }
-      let client = try Client(["screen", "3"], on: world.screen)
+      let client = try Client(["screen", "2"], on: world.screen)
       let (width, height) = options.isEmpty ? (90, 70) : (40, 20)
       _ = try subscriber.take { $0.width == width && $0.height == height }
       try client.program.finish()
@@ -255,7 +255,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["saver", "2"], ["cursor", "64", "2"], ["cursor", "1024", "2"], ["properties"],
+    ["saver", "1"], ["cursor", "64", "1"], ["cursor", "1024", "1"], ["properties"],
   ])
   func whatElseOtherClientsDoEndsNothing(role: [String]) throws {
     try withWatchdog {
