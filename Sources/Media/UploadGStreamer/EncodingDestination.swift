@@ -61,8 +61,7 @@
     }
 
     /// How much media waits for the output.
-    var pictureBacklogNs: UInt64 { recording?.pipeline.pictureBacklogNs ?? 0 }
-    var soundBacklogNs: UInt64 { recording?.pipeline.soundBacklogNs ?? 0 }
+    var backlogNs: UInt64 { recording?.pipeline.backlogNs ?? 0 }
 
     /// The connection of an output that has begun; nil if it is unknown.
     var link: upload_link? { hasBegun ? recording?.pipeline.link : nil }

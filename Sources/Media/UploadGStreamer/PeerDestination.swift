@@ -14,11 +14,11 @@
     let wantsRepeatedFrames = true
     let takesSound = true
     let connects = true
-    /// How much media may wait for a slow connection: sound that waits for pictures of its time
-    /// takes 0.4 s of it. Newer frames replace each other on the bus meanwhile.
+    /// How much may wait for a slow connection. Newer frames replace each other on the bus
+    /// meanwhile.
     private static let mostBacklogNs: UInt64 = 1_000_000_000
-    /// Sound goes on longer, since it needs little. It has a limit of its own, because pictures may
-    /// wait for it.
+    /// That of sound alone. Beside pictures all sound is taken, which is never far ahead of them:
+    /// without the sound of a picture's time, a muxer would hold the picture back for ever.
     private static let mostSoundBacklogNs: UInt64 = 2_000_000_000
     private static let pollInterval = Duration.milliseconds(5)
 
@@ -111,7 +111,7 @@
         let hasRoom = try connection.destination.waitForRoom(until: deadline, stop: stop)
         reportIfLive()
         if hasRoom, connection.destination.hasBegun,
-          connection.destination.pictureBacklogNs > Self.mostBacklogNs
+          connection.destination.backlogNs > Self.mostBacklogNs
         {
           sleep(until: min(deadline, .after(Self.pollInterval)))
           return false
@@ -153,13 +153,13 @@
       // If there are pictures, a connection begins with one.
       if connection == nil && (hasPictures || !retries.next.isPast) { return }
       if let connection, ptsNs < connection.startNs { return }
-      if let connection, connection.destination.hasBegun,
-        connection.destination.soundBacklogNs > Self.mostSoundBacklogNs
+      // Without pictures nothing else limits what waits for the connection.
+      if !hasPictures, let destination = connection?.destination,
+        destination.isConnecting
+          || destination.hasBegun && destination.backlogNs > Self.mostSoundBacklogNs
       {
         return
       }
-      // Without pictures nothing else limits what waits for the connection.
-      if !hasPictures, connection?.destination.isConnecting == true { return }
       try attempt(from: ptsNs, send)
     }
 
@@ -189,18 +189,24 @@
     // MARK: The end of a connection
 
     private func recover(from error: DestinationError) throws(DestinationError) {
-      let error = redacted(error)
+      let failure = named(error)
       let hadWorked = connection?.destination.hasDelivered ?? false
       if connection?.destination.hasBegun != true { lostFrames += frameCount }
       frameCount = 0
       abandon()
-      guard case .elementFailed(let element, let message, let detail) = error else { throw error }
-      let failure =
-        element == outlet.elements.last?.factory
-        ? DestinationError.noPeer(output: output, reason: Self.reason(message, detail)) : error
+      guard case .elementFailed = error else { throw failure }
       newestError = failure
       guard let pause = retries.fail(hadWorked: hadWorked) else { throw failure }
-      setup.onLoss(.connectionLost(output: output, reason: message), pause)
+      setup.onLoss(hadWorked ? failure.ofConnection : failure, pause)
+    }
+
+    /// A failure of the last element is one of the peer.
+    private func named(_ error: DestinationError) -> DestinationError {
+      let error = redacted(error)
+      guard case .elementFailed(let element, let message, let detail) = error,
+        element == outlet.elements.last?.factory
+      else { return error }
+      return .noPeer(output: output, reason: Self.reason(message, detail))
     }
 
     /// An element's detail says more than its message, unless it is the number of GIO's error.
@@ -226,7 +232,7 @@
         reportIfLive()
       } catch {
         if case .stalled = error, let unconnected { throw unconnected }
-        throw redacted(error)
+        throw named(error).ofConnection
       }
     }
 
@@ -256,6 +262,17 @@
       hasPictures = true
       frameCount += 1
       try attempt(from: ptsNs, send)
+    }
+  }
+
+  extension DestinationError {
+    /// The same of a peer that had accepted data.
+    fileprivate var ofConnection: DestinationError {
+      if case .noPeer(let output, let reason) = self {
+        .connectionLost(output: output, reason: reason)
+      } else {
+        self
+      }
     }
   }
 #endif

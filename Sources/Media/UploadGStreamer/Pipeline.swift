@@ -19,9 +19,10 @@
     private(set) var handle: OpaquePointer?
     private var bytesAtStop: UInt64 = 0
     private var addressAtStop: UInt = 0
-    /// The newest timestamps that entered.
-    private var enteredPictureNs: UInt64 = 0
-    private var enteredSoundNs: UInt64 = 0
+    /// The newest timestamp that entered: of the frames, or of sound alone. A muxer holds back
+    /// sound that is ahead of the frames.
+    private var enteredNs: UInt64 = 0
+    private var hasFrames = false
 
     /// - Parameter output: the name of the output in error messages.
     /// - Parameter sound: a second branch, which ends at the element with a `soundPad`.
@@ -167,7 +168,7 @@
       unsafe description.ptsNs = ptsNs
       unsafe description.durationNs = durationNs
       unsafe description.orientation = UInt32(frame.lease.metadata.orientation.rawValue)
-      enteredPictureNs = max(enteredPictureNs, ptsNs)
+      noteEntry(ofSound: false, ptsNs)
       let entry = FrameEntry(frame, state)
       state.frameEntered()
       // SAFETY: `entry` keeps the lease, and with it the slot and its mapping, until `release`.
@@ -190,7 +191,7 @@
     func push(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
       // An appsrc goes on taking buffers after a failure, and sound waits for no room.
       try throwIfFailed()
-      enteredSoundNs = max(enteredSoundNs, ptsNs)
+      noteEntry(ofSound: true, ptsNs)
       // SAFETY: the pipeline exists until `stop`, and copies the samples during the call.
       let isTaken = unsafe sound.samples.withUnsafeBytes { bytes in
         unsafe upload_pipeline_push_sound(
@@ -202,14 +203,17 @@
       }
     }
 
+    private func noteEntry(ofSound isSound: Bool, _ ptsNs: UInt64) {
+      if isSound, hasFrames { return }
+      let isFirstFrame = !isSound && !hasFrames
+      enteredNs = isFirstFrame ? ptsNs : max(enteredNs, ptsNs)
+      if isFirstFrame { hasFrames = true }
+    }
+
     /// Sends what another pipeline has encoded. Only `backlogNs` says how much waits.
     func push(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError) {
       try throwIfFailed()
-      if unit.isSound {
-        enteredSoundNs = max(enteredSoundNs, ptsNs)
-      } else {
-        enteredPictureNs = max(enteredPictureNs, ptsNs)
-      }
+      noteEntry(ofSound: unit.isSound, ptsNs)
       // SAFETY: the pipeline exists until `stop`, and keeps a reference of its own to the unit.
       let isTaken = unsafe upload_pipeline_push_sample(
         handle, unit.isSound, unit.sample, ptsNs, unit.beginsSegment)
@@ -267,14 +271,8 @@
       unsafe handle.map { unsafe upload_pipeline_buffers_written($0) } ?? 0
     }
 
-    /// How far the pictures that entered are ahead of what has reached the last element.
-    var pictureBacklogNs: UInt64 { lead(of: enteredPictureNs) }
-    /// The same for sound.
-    var soundBacklogNs: UInt64 { lead(of: enteredSoundNs) }
-    /// The same for both.
-    var backlogNs: UInt64 { max(pictureBacklogNs, soundBacklogNs) }
-
-    private func lead(of enteredNs: UInt64) -> UInt64 {
+    /// How much of the frames that entered, or of sound alone, has not reached the last element.
+    var backlogNs: UInt64 {
       // SAFETY: as above.
       let leftNs = unsafe handle.map { unsafe upload_pipeline_newest_ns($0) } ?? enteredNs
       return enteredNs > leftNs ? enteredNs - leftNs : 0

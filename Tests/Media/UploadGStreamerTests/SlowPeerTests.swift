@@ -10,17 +10,12 @@
 
     init() throws { bench = try SoundBench() }
 
-    /// A network of its own, whose only link carries one megabit a second.
-    private func slowNetwork() throws -> RunningProgram {
-      let network = try RunningProgram(
-        "unshare",
-        [
-          "--net", "sh", "-c",
-          "ip link set lo mtu 1500 up && tc qdisc add dev lo root tbf rate 1mbit burst 8kb "
-            + "latency 250ms && echo ready && exec sleep 600",
-        ])
-      try network.waitForOutput("ready")
-      return network
+    /// A network whose only link carries one megabit a second.
+    private func slowNetwork() throws -> OwnNetwork {
+      try OwnNetwork(loopback: [
+        "ip link set lo mtu 1500 up",
+        "tc qdisc add dev lo root tbf rate 1mbit burst 8kb latency 250ms",
+      ])
     }
 
     /// Noise, which needs more than the link carries.
@@ -30,14 +25,11 @@
     }
 
     private func upload(
-      to address: String, in network: RunningProgram, _ arguments: [String] = []
+      to address: String, in network: OwnNetwork, _ arguments: [String] = []
     ) throws -> RunningProgram {
-      try RunningProgram(
-        "nsenter",
-        [
-          "--net=/proc/\(network.processID)/ns/net", pathOfProgram("framebus"), "upload", address,
-          "--root", bench.root.path, "--json", "--bitrate", "2500k",
-        ] + arguments)
+      try network.start(
+        "framebus",
+        ["upload", address, "--root", bench.root.path, "--json", "--bitrate", "2500k"] + arguments)
     }
 
     private struct Result: Decodable {
@@ -59,11 +51,9 @@
     }
 
     /// Bytes in the kernel that this port's peer has not acknowledged (proc_net_tcp(5)).
-    private func unacknowledgedBytes(to port: Int, in network: RunningProgram) throws -> Int {
-      let table = try String(
-        contentsOfFile: "/proc/\(network.processID)/net/tcp", encoding: .utf8)
+    private func unacknowledgedBytes(to port: Int, in network: OwnNetwork) throws -> Int {
       let peer = String(format: ":%04X", port)
-      return table.split(separator: "\n").map { $0.split(separator: " ") }
+      return try network.table("tcp").split(separator: "\n").map { $0.split(separator: " ") }
         .filter { $0.count > 4 && $0[2].hasSuffix(peer) }
         .compactMap { Int($0[4].prefix { $0 != ":" }, radix: 16) }.max() ?? 0
     }
@@ -90,7 +80,6 @@
       try publisher.end(with: SIGTERM)
       try sound?.end(with: SIGTERM)
       try server.end(with: SIGQUIT)
-      try network.end(with: SIGKILL)
     }
 
     @Test func figuresShowThatRTMPServerHasStopped() throws {
@@ -116,6 +105,57 @@
       try pictures.end(with: SIGTERM)
     }
 
+    /// Sound that has entered meanwhile waits in the muxer for pictures.
+    @Test func picturesAndSoundGoOnOnceRTMPServerDoes() throws {
+      let port = try bench.freePort()
+      let server = try bench.nginx(port)
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      let sound = try bench.capture("tone")
+      let upload = try RunningProgram(
+        "framebus",
+        [
+          "upload", "rtmp://127.0.0.1:\(port)/live/cam", "--root", bench.root.path, "--bitrate",
+          "300k", "--stream", "screen", "--stream", "audio.app",
+        ])
+      try upload.waitForErrors("sending live")
+      server.process.send(signal: SIGSTOP)
+      // More sound than pictures is accepted.
+      try waitUntil("sound that waits: \(upload.transcript)") {
+        upload.errors.text.split(separator: "\n").suffix(3).count { $0.contains(", 0.0 fps") } == 3
+      }
+      server.process.send(signal: SIGCONT)
+      func frameCount() -> Int {
+        let line = upload.errors.text.split(separator: "\n").last { $0.contains(" frames") }
+        return line.flatMap { Int($0.prefix { $0.isNumber }) } ?? 0
+      }
+      let count = frameCount()
+      try waitUntil("more than \(count) frames: \(upload.transcript)") {
+        frameCount() >= count + 60
+      }
+      _ = try upload.end(with: SIGTERM)
+      try server.end(with: SIGQUIT)
+      try pictures.end(with: SIGTERM)
+      try sound.end(with: SIGTERM)
+    }
+
+    @Test func errorOfServerThatStaysStoppedIsInWords() throws {
+      let port = try bench.freePort()
+      let server = try bench.nginx(port)
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      let upload = try RunningProgram(
+        "framebus",
+        ["upload", "rtmp://127.0.0.1:\(port)/live/cam", "--root", bench.root.path])
+      try upload.waitForErrors("sending live")
+      server.process.send(signal: SIGSTOP)
+      try upload.waitForErrors(", 0.0 fps")
+      let result = try upload.end(with: SIGTERM)
+      #expect(result.status == .exited(1))
+      #expect(!result.errors.contains("rtmp2sink"), "\(result.errors)")
+      server.process.send(signal: SIGKILL)
+      _ = try server.finish()
+      try pictures.end(with: SIGTERM)
+    }
+
     @Test func srtFiguresShowWhatArrives() throws {
       let network = try slowNetwork()
       let port = try bench.freePort()
@@ -131,7 +171,6 @@
       #expect(try #require(result.network?.retransmitted_packets) > 0)
       try publisher.end(with: SIGTERM)
       try receiver.end(with: SIGTERM)
-      try network.end(with: SIGKILL)
     }
   }
 #endif

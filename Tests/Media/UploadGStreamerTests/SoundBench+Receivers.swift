@@ -15,7 +15,7 @@
 
     /// Records one sender's stream to a file in the group's directory.
     func receiveSRT(
-      _ port: Int, _ name: String, passphrase: String? = nil, network: RunningProgram? = nil
+      _ port: Int, _ name: String, passphrase: String? = nil, network: OwnNetwork? = nil
     ) throws -> RunningProgram {
       let secret = passphrase.map { "&pbkeylen=16&passphrase=\($0)" } ?? ""
       let receiver = try start(
@@ -32,7 +32,7 @@
     /// Records each stream as KEY.flv, in a directory of its own or the group's.
     func nginx(
       _ port: Int, records suffix: String = "", in folder: String? = nil, rule: String = "",
-      network: RunningProgram? = nil
+      network: OwnNetwork? = nil
     ) throws -> RunningProgram {
       let folder = folder ?? root.path
       let configuration = """
@@ -50,21 +50,19 @@
       return server
     }
 
-    /// Starts a program in the network namespace of another one.
     private func start(
-      _ program: String, _ arguments: [String], in network: RunningProgram?
+      _ program: String, _ arguments: [String], in network: OwnNetwork?
     ) throws -> RunningProgram {
-      guard let network else { return try RunningProgram(program, arguments) }
-      return try RunningProgram(
-        "nsenter", ["--net=/proc/\(network.processID)/ns/net", program] + arguments)
+      try network?.start(program, arguments) ?? RunningProgram(program, arguments)
     }
 
     /// Waits until a socket is bound to the port (proc_net(5)).
-    private func waitForSocket(_ port: Int, _ kind: String, of network: RunningProgram?) throws {
-      let path = "/proc/" + (network.map { "\($0.processID)" } ?? "self") + "/net/\(kind)"
+    private func waitForSocket(_ port: Int, _ kind: String, of network: OwnNetwork?) throws {
       let address = "0100007F:" + String(format: "%04X", port)
       try waitUntil("a socket at \(kind) port \(port)") {
-        let table = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        let table =
+          try network?.table(kind)
+          ?? String(contentsOfFile: "/proc/self/net/\(kind)", encoding: .utf8)
         return table.split(separator: "\n").contains { line in
           line.split(separator: " ").dropFirst().first == address[...]
         }
