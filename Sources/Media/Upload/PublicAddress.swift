@@ -3,6 +3,8 @@
 package struct PublicAddress: Hashable, Sendable {
   package let scheme: String
   package let text: String
+  /// The number after the host; nil if there is none, or it is not one of a port.
+  package let port: UInt16?
   /// Starts at the first slash or question mark after the host; many servers expect a key in it.
   package let path: String
 
@@ -17,6 +19,8 @@ package struct PublicAddress: Hashable, Sendable {
     guard !host.isEmpty else { throw .malformed(specification.description) }
     // USER:PASSWORD@HOST
     guard !host.contains("@") else { throw .secretInAddress(scheme) }
+    let colon = host.lastIndex { $0 == ":" || $0 == "]" }.map { host[$0...] } ?? ""
+    port = colon.hasPrefix(":") ? UInt16(colon.dropFirst()).flatMap { $0 > 0 ? $0 : nil } : nil
     self.scheme = scheme
     text = scheme + ":" + address
     path = String(address.dropFirst(2 + host.count))

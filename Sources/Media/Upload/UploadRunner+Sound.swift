@@ -34,6 +34,7 @@ extension UploadRunner {
   func takeSound(
     _ frame: HeldFrame, of index: Int, _ set: inout SubscriberSet
   ) throws(UploadError) {
+    firstSoundNs = firstSoundNs ?? monotonicNowNs()
     if inputs[index].kind != .sound {
       learn(.sound, of: index)
       guard destination.takesSound else {

@@ -27,6 +27,8 @@ public final class UploadRunner {
   private var format: FrameFormat?
   private var attachedNs: UInt64 = 0
   private var reportAtNs: UInt64 = 0
+  /// The arrival of the first sound.
+  var firstSoundNs: UInt64?
   var end: UploadEnd?
 
   public init(
@@ -249,7 +251,8 @@ public final class UploadRunner {
   }
 
   private var endNs: UInt64? {
-    guard let duration = plan.duration, let first = pump.firstArrivalNs else { return nil }
+    let first = pump.firstArrivalNs ?? (pump.expectsPictures ? nil : firstSoundNs)
+    guard let duration = plan.duration, let first else { return nil }
     return first &+ Self.nanoseconds(duration)
   }
 

@@ -19,6 +19,11 @@
       output = address.shown
       keys = address.keys + (setup.secret.map { [$0] } ?? [])
       location = setup.secret.map { "\(address.text)/\($0)" } ?? address.text
+      let names = address.path.prefix { $0 != "?" }.split(separator: "/")
+      // The stream may be the secret.
+      guard names.count >= (setup.secret == nil ? 2 : 1) else {
+        throw .malformed(named.description)
+      }
     }
 
     var elements: [ElementDescription] {

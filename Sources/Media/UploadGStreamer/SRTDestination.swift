@@ -19,6 +19,7 @@
 
     init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError) {
       let address = try PublicAddress(named)
+      guard address.port != nil else { throw .malformed(named.description) }
       // The only parameter of libsrt that is always secret.
       guard !AddressKeys.decoded(address.text).lowercased().contains("passphrase") else {
         throw .secretInAddress(address.scheme)

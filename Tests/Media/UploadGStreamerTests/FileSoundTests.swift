@@ -87,6 +87,21 @@
       }
     }
 
+    @Test func durationOfSoundAloneIsCounted() throws {
+      let sound = try bench.capture("tone")
+      let path = bench.file("out.mkv")
+      let result = try RunningProgram(
+        "framebus",
+        [
+          "upload", "file:\(path)", "--root", bench.root.path, "--stream", "audio.app",
+          "--duration", "0.5",
+        ]
+      ).finish()
+      #expect(result.status == .exited(0), "\(result.errors)")
+      #expect(try Heard(path).codecs == ["opus"])
+      try sound.end(with: SIGTERM)
+    }
+
     @Test func fileWithoutVideoIsRefused() throws {
       try withWatchdog {
         let path = bench.file("tone.ogg")

@@ -35,6 +35,16 @@
       }
     }
 
+    @Test func addressThatNoServerCouldUseIsRefused() throws {
+      let addresses = [
+        "srt://127.0.0.1", "srt://[::1]", "srt://127.0.0.1:0", "srt://127.0.0.1:x",
+        "rtmp://127.0.0.1/", "rtmp://127.0.0.1/live", "rtmps://127.0.0.1/live/?a/b",
+      ]
+      for address in addresses {
+        try expectFailure(address, status: 2, mentioning: "is not a destination; write ")
+      }
+    }
+
     @Test func unwritablePathIsRefusedBeforeAnyFrame() throws {
       try expectFailure("file:\(bench.file("missing/out.mkv"))", mentioning: "No such file")
       try FileManager.default.createDirectory(
