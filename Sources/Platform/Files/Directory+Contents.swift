@@ -187,7 +187,15 @@ extension Directory {
 
   /// Creates an empty file of this user; `EEXIST` if there is an entry of that name.
   package borrowing func makeEmptyFile(_ name: String) throws(SystemError) {
-    _ = try open(name, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode: 0o600)
+    _ = try createFile(name, mode: 0o600)
+  }
+
+  /// Creates an empty file for writing; `EEXIST` if there is an entry of that name, even a link.
+  /// - Parameter mode: permission bits, of which the umask may take some away.
+  package borrowing func createFile(
+    _ name: String, mode: UInt32
+  ) throws(SystemError) -> Descriptor {
+    try open(name, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode: mode)
   }
 
   /// Creates a file of `byteCount` zeros with allocated storage (`posix_fallocate(3)`), so that no

@@ -98,6 +98,23 @@
       try pictures.end(with: SIGTERM)
     }
 
+    /// Another user of the directory chooses no file elsewhere for a segment.
+    @Test func linkInPlaceOfNextSegmentIsNotFollowed() throws {
+      let elsewhere = bench.file("elsewhere")
+      try "kept".write(toFile: elsewhere, atomically: true, encoding: .utf8)
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      let upload = try upload()
+      try web.wait(for: "a segment") { !$0.segments.isEmpty }
+      let next = (web.newest?.next ?? 0) + 2
+      let name = web.path + String(format: "/segment%05d.ts", next)
+      try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: elsewhere)
+      try web.wait(for: "segment \(next)") { $0.next > next }
+      #expect(try upload.end(with: SIGTERM).status == .exited(0), "\(upload.transcript)")
+      #expect(try String(contentsOfFile: elsewhere, encoding: .utf8) == "kept")
+      #expect(web.broken.isEmpty, "\(web.broken)")
+      try pictures.end(with: SIGTERM)
+    }
+
     /// A playlist that somebody else wrote neither stops an upload nor names its segments.
     @Test(arguments: ["#EXTM3U\n#EXTINF:nan,\nsegment99999999999999999999.ts\n", "\u{0}", "x"])
     func foreignPlaylistIsReplaced(text: String) throws {

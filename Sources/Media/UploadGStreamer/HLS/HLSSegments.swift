@@ -89,8 +89,10 @@
       try complete(before: ptsNs)
       if isDiscontinuous || wallOffsetNs == nil { wallOffsetNs = wallNowNs() &- ptsNs }
       let segment = HLSPlaylist.Segment(number: nextNumber, seconds: 0)
-      // Created with the permissions that the umask allows, as a web server expects.
-      let file = try OutputFile(directory.path(of: segment.name)).lock()
+      // Another program's entry of that name, such as a link to a file elsewhere.
+      try remove(nextNumber)
+      // With the permissions that the umask allows, as a web server expects.
+      let file = try directory.createFile(segment.name, mode: 0o666)
       fileMode = try fileStatus(of: file, path: directory.path).mode & 0o777
       growing = Growing(
         file: file, number: nextNumber, startNs: ptsNs, newestNs: ptsNs, stepNs: 0)
@@ -140,12 +142,14 @@
     /// A segment stays for its own duration and that of a playlist after it has left (RFC 8216,
     /// section 6.2.2). As much time has passed as the segments that left later take.
     private func removeFormer() throws(SystemError) {
-      while let oldest = former.first,
-        former.dropFirst().reduce(0, { $0 + $1.seconds }) > oldest.seconds + playlist.seconds
-      {
-        try remove(oldest.number)
-        former.removeFirst()
-      }
+      var later = former.reduce(0) { $0 + $1.seconds }
+      let count =
+        former.firstIndex { oldest in
+          later -= oldest.seconds
+          return later <= oldest.seconds + playlist.seconds
+        } ?? 0
+      for segment in former.prefix(count) { try remove(segment.number) }
+      former.removeFirst(count)
     }
 
     private func remove(_ number: UInt64) throws(SystemError) {
