@@ -17,6 +17,8 @@ public struct BitrateControl: Hashable, Sendable {
   private var encoderBitsPerSecond: Int
 
   private static let paceFactor = 1.3
+  /// A receiver cannot demand less, which would be no picture.
+  private static let leastReceiverMaximum = 30_000
   /// The smallest change that is passed to an encoder, as a share.
   private static let leastChange = 0.05
 
@@ -78,7 +80,8 @@ public struct BitrateControl: Hashable, Sendable {
   private mutating func settle() {
     loss.bitsPerSecond = min(Double(maximum), max(Double(minimum), loss.bitsPerSecond))
     let allowed = min(loss.bitsPerSecond, delays?.bitsPerSecond ?? .infinity)
-    bitsPerSecond = min(maximum, receiverMaximum, max(minimum, Int(allowed)))
+    let bound = max(Self.leastReceiverMaximum, receiverMaximum)
+    bitsPerSecond = min(maximum, bound, max(minimum, Int(allowed)))
   }
 
   /// Retransmissions are paid by the encoder, down to half.

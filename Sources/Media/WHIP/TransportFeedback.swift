@@ -7,7 +7,7 @@ struct SentPackets {
   }
 
   /// More than leave within a round trip.
-  private static let capacity = 4096
+  fileprivate static let capacity = 4096
   private var packets = [Packet](repeating: Packet(number: 0), count: capacity)
 
   mutating func note(_ number: UInt16, byteCount: Int, atNs: UInt64) {
@@ -43,7 +43,8 @@ enum TransportFeedback {
   static func arrivals(in body: [UInt8], of sent: inout SentPackets) -> [PacketArrival] {
     guard body.count >= headerSize else { return [] }
     let first = UInt16(body[8]) << 8 | UInt16(body[9])
-    let count = Int(body[10]) << 8 | Int(body[11])
+    // Few bytes can stand for thousands of packets.
+    let count = min(Int(body[10]) << 8 | Int(body[11]), SentPackets.capacity)
     let reference = UInt64(body[12]) << 16 | UInt64(body[13]) << 8 | UInt64(body[14])
     var position = headerSize
     let statuses = statuses(in: body, count, &position)

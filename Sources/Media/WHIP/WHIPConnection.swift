@@ -15,8 +15,11 @@ public final class WHIPConnection: Sendable {
     /// From a refusal of candidates, or an answer without any, to the first packet: the endpoint
     /// may still connect.
     public var refused: Duration = .seconds(3)
-    /// From the last report or connection change of the peer until the connection counts as lost.
+    /// From the last report or connection change of the peer until the connection counts as lost;
+    /// at least twice the peer's own interval between reports.
     public var silence: Duration = .seconds(10)
+    /// The same until that interval is known, and the most for which it counts.
+    public var usualSilence: Duration = .seconds(10)
     /// Of the request that removes the session.
     public var removal: Duration = .seconds(3)
 
@@ -208,6 +211,7 @@ public final class WHIPConnection: Sendable {
       paths.remote.isEmpty ? min(timeouts.refused, timeouts.connecting) : timeouts.connecting
     let startNs = monotonicNowNs()
     var mediaDeadline = Deadline.after(limit)
+    var interval = ReportInterval()
     var nextReport = Deadline.after(Self.reportInterval)
     var refusal: WHIPError?
     while true {
@@ -224,7 +228,7 @@ public final class WHIPConnection: Sendable {
           // Nothing can be tried.
           if tried.local.isEmpty { mediaDeadline = min(mediaDeadline, .after(timeouts.refused)) }
         case .connected:
-          mediaDeadline = .after(timeouts.silence)
+          mediaDeadline = .after(interval.silence(timeouts))
           current.withLock { $0 = .connected }
           wasConnected.withLock { $0 = true }
           onEvent(.connected)
@@ -250,7 +254,8 @@ public final class WHIPConnection: Sendable {
         nextReport = .after(Self.reportInterval)
         // webrtcbin does not notice a peer that vanishes: its reports just stop.
         if isConnected, let report = engine.report() {
-          mediaDeadline = .after(timeouts.silence)
+          interval.note(monotonicNowNs())
+          mediaDeadline = .after(interval.silence(timeouts))
           adapt(to: report)
         }
       }
@@ -288,5 +293,25 @@ public final class WHIPConnection: Sendable {
 
   private func set(_ control: BitrateControl) {
     engine.set(bitsPerSecond: control.mediaBitsPerSecond, pace: control.pace)
+  }
+}
+
+/// The longest time between two reports of a peer. Some report ten times a second, others every few
+/// seconds (RFC 3550, section 6.2).
+struct ReportInterval {
+  private var newestNs: UInt64?
+  private var longest: Duration?
+
+  mutating func note(_ nowNs: UInt64) {
+    if let newestNs {
+      longest = max(longest ?? .zero, .nanoseconds(Int64(clamping: nowNs &- newestNs)))
+    }
+    newestNs = nowNs
+  }
+
+  /// For how long the peer may be silent.
+  func silence(_ timeouts: WHIPConnection.Timeouts) -> Duration {
+    let own = longest.map { $0 * 2 } ?? timeouts.usualSilence
+    return max(timeouts.silence, min(timeouts.usualSilence, own))
   }
 }

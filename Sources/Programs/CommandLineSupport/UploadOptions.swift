@@ -115,7 +115,11 @@ public struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Seconds of silence after which a WHIP peer is lost.",
-      discussion: "The default is 10. Peers report every few seconds.", valueName: "s"))
+      discussion: """
+        The default is 10. A peer that reports rarely may be silent for twice its usual interval, \
+        up to 10 s.
+        """,
+      valueName: "s"))
   public var lostAfter: Double?
 
   public init() {}

@@ -132,6 +132,9 @@ private struct SimulatedPath {
     #expect(control.adapt(to: WebRTCReport(), nowNs: 3) == false)
     report.maximumBitsPerSecond = 9_000_000
     #expect(control.adapt(to: report, nowNs: 4) && control.mediaBitsPerSecond == 2_000_000)
+    // An encoder cannot make pictures of nothing, and a pace of 0 would be none.
+    report.maximumBitsPerSecond = 1
+    #expect(control.adapt(to: report, nowNs: 5) && control.mediaBitsPerSecond == 30_000)
   }
 
   @Test func retransmissionsAreTakenFromEncoder() {

@@ -81,7 +81,7 @@ private final class SilentEngine: WebRTCEngine {
   @Test(arguments: [[], [WebRTCEvent.disconnected]])
   func silentPeerTimesOut(word: [WebRTCEvent]) throws {
     var timeouts = WHIPConnection.Timeouts()
-    timeouts.silence = .milliseconds(50)
+    (timeouts.silence, timeouts.usualSilence) = (.milliseconds(50), .milliseconds(50))
     let script = Script(.created(), .status(204), .status(200))
     let (connection, _) = try connect(script, timeouts: timeouts)
     engine.events.append(.ready)
@@ -96,7 +96,7 @@ private final class SilentEngine: WebRTCEngine {
 
   @Test func peerWithoutReportsTimesOut() throws {
     var timeouts = WHIPConnection.Timeouts()
-    timeouts.silence = .milliseconds(50)
+    (timeouts.silence, timeouts.usualSilence) = (.milliseconds(50), .milliseconds(50))
     let script = Script(.created(), .status(204), .status(200))
     let (connection, _) = try connect(script, timeouts: timeouts)
     engine.events.append(.ready)
@@ -109,6 +109,42 @@ private final class SilentEngine: WebRTCEngine {
     connection.end()
     let address = try #require(WebAddress("http://127.0.0.1/whip"))
     #expect(connection.state == .ended(.connectionLost(address)))
+  }
+
+  /// Some peers report ten times a second, others every few seconds.
+  @Test func peerIsLostAfterTwiceItsIntervalAtTheEarliest() {
+    var timeouts = WHIPConnection.Timeouts()
+    timeouts.silence = .seconds(1)
+    var interval = ReportInterval()
+    #expect(interval.silence(timeouts) == .seconds(10))
+    interval.note(5_000_000_000)
+    #expect(interval.silence(timeouts) == .seconds(10))
+    interval.note(5_100_000_000)
+    #expect(interval.silence(timeouts) == .seconds(1))
+    interval.note(8_100_000_000)
+    interval.note(8_200_000_000)
+    #expect(interval.silence(timeouts) == .seconds(6))
+    interval.note(98_200_000_000)
+    #expect(interval.silence(timeouts) == .seconds(10))
+    timeouts.silence = .seconds(60)
+    #expect(interval.silence(timeouts) == .seconds(60))
+  }
+
+  @Test func peerThatReportsSlowlyStaysConnected() throws {
+    var timeouts = WHIPConnection.Timeouts()
+    timeouts.silence = .milliseconds(1)
+    let script = Script(.created(), .status(204), .status(200))
+    let (connection, _) = try connect(script, timeouts: timeouts)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    engine.events.append(.connected)
+    for round in 1...3 {
+      engine.reported.withLock { $0 = WebRTCReport() }
+      try waitUntil("report \(round)") { engine.reported.withLock { $0 == nil } }
+    }
+    #expect(connection.state == .connected)
+    try waitUntil("it ended") { script.requests.count >= 3 }
+    connection.end()
   }
 
   @Test(arguments: [true, false])

@@ -148,6 +148,17 @@ import Testing
     reports.receive(feedback(type: 206, [name + 1, 1 << 24 | 75_000, 1]))
     reports.receive(feedback(type: 206, [name, 1 << 24 | 63 << 18 | 0x3_ffff, 1]))
     #expect(reports.take() == nil)
+    // 0 withdraws the bound.
+    reports.receive(feedback(type: 206, [name, 1 << 24 | 3 << 18, 1]))
+    #expect(try #require(reports.take()).maximumBitsPerSecond == .max)
+  }
+
+  /// A few bytes can stand for 65,535 packets.
+  @Test func feedbackOnMorePacketsThanAreKeptIsCutOff() throws {
+    for number in [4095, 5000] as [UInt16] { reports.noteSent(number, byteCount: Int(number)) }
+    let lost: UInt32 = 0x1fff_1fff
+    reports.receive(feedback(type: 205, [65_535, 0, lost, lost, lost, lost, lost]))
+    #expect(try #require(reports.take()).arrivals.map(\.byteCount) == [4095])
   }
 
   @Test func arrivalsOfPacketsAreReportedOnce() throws {
