@@ -32,6 +32,7 @@ struct BuiltinOptions: ParsableArguments {
     help: ArgumentHelp("Memory limit, if confined, in MiB.", valueName: "n"))
   var memoryLimitMb: Int?
   @OptionGroup var encoding: EncodingOptions
+  @OptionGroup var connection: ConnectionOptions
   @OptionGroup var trust: WHIPTrustOptions
   @OptionGroup var media: WHIPMediaOptions
 
@@ -50,8 +51,8 @@ struct BuiltinOptions: ParsableArguments {
     uploadOptions.trust.ca = try trust.ca.map(Self.certificates)
     try refuseUseless(kind)
     let options =
-      encoding.optionArguments + uploadOptions.trust.optionArguments
-      + Self.withoutUsual(media.optionArguments)
+      encoding.optionArguments + connection.optionArguments
+      + uploadOptions.trust.optionArguments + Self.withoutUsual(media.optionArguments)
     var manifest: ExtensionManifest
     do {
       manifest = try .builtin(
@@ -74,9 +75,14 @@ struct BuiltinOptions: ParsableArguments {
 
   /// Refuses options that the destination's kind does not read.
   private func refuseUseless(_ kind: DestinationKind) throws(UsageError) {
-    let whip = trust.optionArguments + Self.withoutUsual(media.optionArguments)
-    let encoders = [DestinationKind.png, .null].contains(kind) ? encoding.optionArguments : []
-    let useless = (kind == .whip ? [] : whip) + encoders
+    var useless = [DestinationKind.png, .null].contains(kind) ? encoding.optionArguments : []
+    if kind != .whip {
+      let reconnects = [DestinationKind.srt, .rtmp, .rtmps].contains(kind)
+      useless += trust.optionArguments + Self.withoutUsual(media.optionArguments)
+      useless += connection.optionArguments.filter {
+        !reconnects || $0.hasPrefix("--lost-after")
+      }
+    }
     if let option = useless.first {
       throw UsageError("\(option.prefix { $0 != "=" }) has no effect with \(kind.scheme):; omit it")
     }

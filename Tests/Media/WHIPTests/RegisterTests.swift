@@ -29,11 +29,12 @@
         let registered = try register(
           "whip:\(server.address("whip", host: "localhost"))", "--ca", own.certificate,
           "--encoder", "vp8", "--bitrate", "700k", "--least-bitrate", "200k", "--samples", "video",
+          "--retry-for", "30", "--lost-after", "20",
           "--memory-limit-mb", "900", "--turn", "turn:127.0.0.1:9", "--turn-credential", "turn/me")
         #expect(registered.status == .exited(0), "\(registered.errors)")
         let shown = try framebus(["extension", "show", "up"]).output
         for line in [
-          #"samples = ["video"]"#, #"credentials = ["turn/me"]"#, "memory-limit-mb = 900",
+          #""--retry-for=30.0", "--lost-after=20.0""#, #"samples = ["video"]"#, #"credentials = ["turn/me"]"#, "memory-limit-mb = 900",
           #"reads = ["\#(own.certificate)"]"#,
         ] {
           #expect(shown.contains(line), "\(shown)")
@@ -66,6 +67,8 @@
         (["file:out.mkv", "--encoder", "vp8"], "no encoder “vp8”"),
         (["file:out.mkv", "--stun", "stun:h"], "--stun has no effect with file:"),
         (["null", "--bitrate", "4M"], "--bitrate has no effect with null:"),
+        (["file:out.mkv", "--retry-for", "3"], "--retry-for has no effect with file:"),
+        (["srt://h:1", "--lost-after", "3"], "--lost-after has no effect with srt:"),
         (["srt://h:1?passphrase=0123456789"], "a secret in an address"),
         (["null", "--samples", "video,smell"], "--samples video,smell: use some of"),
         (["null", "--memory-limit-mb", "0"], "memory-limit-mb is not a whole number"),
