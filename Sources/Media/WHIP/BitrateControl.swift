@@ -104,8 +104,7 @@ public struct BitrateControl: Hashable, Sendable {
 /// The rate by losses, once a second.
 private struct LossEstimate: Hashable, Sendable {
   var bitsPerSecond: Double
-  private var expected: UInt64 = 0
-  private var lost: Int64 = 0
+  private var sum = WebRTCReport()
   private var judgedNs: UInt64?
   private var leastRoundTripNs = UInt64.max
   private(set) var roundTripNs: UInt64?
@@ -121,18 +120,17 @@ private struct LossEstimate: Hashable, Sendable {
   init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
 
   mutating func add(_ report: WebRTCReport, used: Double, hasDelays: Bool, nowNs: UInt64) {
-    expected += report.packetsExpected
-    lost += report.packetsLost
+    sum.packetsExpected += report.packetsExpected
+    sum.packetsLost += report.packetsLost
     if let time = report.roundTripNs {
       roundTripNs = time
       leastRoundTripNs = min(leastRoundTripNs, time)
     }
     if let judgedNs, nowNs < judgedNs &+ Self.intervalNs { return }
-    guard expected > 0 else { return }
+    guard let share = sum.lostShare else { return }
     judgedNs = nowNs
-    let share = min(max(Double(lost) / Double(expected), 0), 1)
     self.share = share
-    (expected, lost) = (0, 0)
+    sum = WebRTCReport()
     let hasQueue = roundTripNs.map { $0 > leastRoundTripNs &+ Self.queueNs } ?? false
     switch share {
     case ..<0.02: bitsPerSecond *= hasDelays ? Self.growthBesideDelays : Self.growth

@@ -81,7 +81,7 @@ extension ReceiverReports {
       guard body.count >= 16, body.bigEndian(at: 8) == 0x5245_4D42 else { return nil }
       let word = body.bigEndian(at: 12)
       let (exponent, mantissa) = (word >> 18 & 0x3f, UInt64(word & 0x3_ffff))
-      // More than anybody sends. 0 is no bound, as in libwebrtc.
+      // More than anybody sends. 0 withdraws the bound, as in libwebrtc.
       if exponent > 40 { return nil }
       return mantissa == 0 ? .max : Int(mantissa << exponent)
     }

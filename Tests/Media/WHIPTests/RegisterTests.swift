@@ -34,7 +34,8 @@
         #expect(registered.status == .exited(0), "\(registered.errors)")
         let shown = try framebus(["extension", "show", "up"]).output
         for line in [
-          #""--retry-for=30.0", "--lost-after=20.0""#, #"samples = ["video"]"#, #"credentials = ["turn/me"]"#, "memory-limit-mb = 900",
+          #""--retry-for=30.0", "--lost-after=20.0""#, #"samples = ["video"]"#,
+          #"credentials = ["turn/me"]"#, "memory-limit-mb = 900",
           #"reads = ["\#(own.certificate)"]"#,
         ] {
           #expect(shown.contains(line), "\(shown)")
