@@ -37,7 +37,7 @@ import Testing
       options: [
         "--stream=a", "--stream=b", "--policy=keep:4", "--bitrate=4M", "--encoder=vp8",
         "--secret=a/b", "--server=https://h", "--frames=2", "--duration=1e-07", "--skew",
-        "--allow-old", "--retry-for=0.0", "--lost-after=2.5",
+        "--allow-old", "--follow", "--retry-for=0.0", "--lost-after=2.5",
         "--credential=c/d", "--ca=x y", "--allow-http", "--stun=stun:h", "--turn=turn:h",
         "--turn=turns:i?transport=tcp", "--turn-credential=e/f", "--relay-only",
         "--profile=high", "--least-bitrate=1M",

@@ -10,6 +10,7 @@ struct UploadCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
+    if let list = UploadList(upload.destinations) { return try list.run(global) }
     _ = try upload.streams()
     try executeProgram(named: "framebus-upload", arguments)
   }

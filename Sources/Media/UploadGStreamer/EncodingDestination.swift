@@ -252,7 +252,10 @@
     private func start(_ unit: KeptUnit) throws(DestinationError) {
       let pipeline =
         if unit.isSound {
-          try Pipeline(outlet.elementsForSoundAlone, output: output, takesUnits: true)
+          // The caps choose the muxer's pad.
+          try Pipeline(
+            [.onlyCaps(outlet.soundEncoder.unitCaps)] + outlet.elementsForSoundAlone,
+            output: output, takesUnits: true)
         } else {
           try Pipeline(
             [.sharedParser] + (isSoundExpected ? [.waitForOtherTrack] : []) + outlet.elements,

@@ -11,6 +11,8 @@
     /// sample frames of priming with which AAC's overlapping windows begin.
     var unreportedDelayNs: UInt64 { self == .aac ? 1024 * 1_000_000_000 / 48_000 : 0 }
 
+    var unitCaps: String { self == .aac ? "audio/mpeg" : "audio/x-opus" }
+
     var elements: [ElementDescription] { elements(opusMilliseconds: 10) }
     /// For several destinations: not every receiver of WebRTC accepts packets under 20 ms.
     var sharedElements: [ElementDescription] { elements(opusMilliseconds: 20) }

@@ -57,6 +57,17 @@ public struct UploadOptions: ParsableArguments {
       valueName: "url"))
   public var server: String?
 
+  @Flag(
+    help: ArgumentHelp(
+      "Also send to what `upload add DESTINATION` adds.",
+      discussion: """
+        `framebus upload add DESTINATION` and `upload remove DESTINATION` change the list \
+        uploadDestinations in the group's settings, and with it every upload that has this option. \
+        Any member can write it: the option lets all of them choose where the stream goes. What is \
+        added is sent no token and no secret.
+        """))
+  public var follow = false
+
   @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
   public var frames: Int?
 

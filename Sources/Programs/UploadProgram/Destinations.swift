@@ -19,7 +19,7 @@ extension Send {
     let encoder = try encoder(broadcast?.settings)
     let making = Making(
       display: display, broadcast: broadcast, connection: connection, encoder: encoder,
-      isOneOfSeveral: upload.destinations.count > 1)
+      isOneOfSeveral: upload.destinations.count > 1 || upload.follow)
     if !making.isOneOfSeveral {
       return try make(address(ofBroadcast: broadcast != nil), making)
     }
@@ -34,9 +34,22 @@ extension Send {
         }
       }
     #else
-      return try make(upload.destinations[0], making)
+      throw UsageError("this build has no encoder for several destinations; name one")
     #endif
   }
+
+  #if Media
+    /// One that the group's setting adds. It has no secret.
+    func added(_ address: String, _ display: ProgressDisplay) throws -> any Destination {
+      var send = self
+      send.upload.secret = nil
+      (send.upload.access.credential, send.upload.access.bearerFd) = (nil, nil)
+      let making = Making(
+        display: display, broadcast: nil, connection: nil, encoder: try encoder(nil),
+        isOneOfSeveral: true)
+      return try send.make(address, making)
+    }
+  #endif
 
   /// What all destinations of a run are made with.
   private struct Making {
@@ -76,6 +89,9 @@ extension Send {
 
   /// A secret is for one server: it is never sent to another one.
   private func checkCombination() throws(UsageError) {
+    if BroadcastExtension.isStartedByHost, upload.follow {
+      throw UsageError("--follow: the host of a broadcast chooses where it goes")
+    }
     if followsAddress {
       throw UsageError("whip alone cannot be one of several destinations; write its address")
     }

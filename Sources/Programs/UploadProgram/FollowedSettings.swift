@@ -9,6 +9,7 @@ enum FollowedSetting: String, CaseIterable {
   case frameRate = "uploadFrameRate"
   case muted = "uploadMuted"
   case address = "whipURL"
+  case destinations = "uploadDestinations"
 }
 
 /// A setting with a value that cannot be used. Any member may write settings.
@@ -31,6 +32,8 @@ final class FollowedSettings {
   private var taken: [FollowedSetting: DefaultsValue] = [:]
   /// Called when a new session begins at another address.
   var onMove: () -> Void = {}
+  /// Called with the destinations to add and to remove; returns the change in words.
+  var onDestinations: (ListedDestinations, any Destination) throws -> String = { _, _ in "" }
 
   /// - Parameters:
   ///   - settings: those that no option overrides.
@@ -76,6 +79,7 @@ final class FollowedSettings {
     case .muted:
       pump.isMuted = try value?.isMuted() ?? false
       return pump.isMuted ? "the sound is muted" : "the sound is on"
+    case .destinations: return try onDestinations(ListedDestinations(value), pump.destination)
     case .address:
       // Without a value, the present server stays.
       if let address = try value?.webAddress(), try pump.destination.move(to: address) { onMove() }

@@ -85,7 +85,7 @@ struct Send: ParsableCommand {
     defer { captured?.end() }
     let runner = UploadRunner(
       plan, to: destination, in: group, stop: signals.stop, report: { display.show($0) })
-    if !isSnapshot { followSettings(of: group, runner) }
+    if !isSnapshot { followSettings(of: group, runner, display) }
     let summary = try runner.run()
     global.terminal.endProgress()
     ProductLog.append(summary)
@@ -103,10 +103,19 @@ struct Send: ParsableCommand {
   }
 
   /// Lets an upload follow the group's settings. It goes on without them if they are not readable.
-  private func followSettings(of group: AppGroup, _ runner: UploadRunner) {
+  private func followSettings(
+    of group: AppGroup, _ runner: UploadRunner, _ display: ProgressDisplay
+  ) {
     let terminal = global.terminal
     do throws(DefaultsError) {
       let settings = try FollowedSettings(followedSettings, in: SharedDefaults(in: group))
+      #if Media
+        var listed = ListedDestinations()
+        settings.onDestinations = { next, destination in
+          defer { listed = next }
+          return try change(destination, from: listed, to: next, display)
+        }
+      #endif
       runner.adjust = { pump in
         settings.apply(to: &pump) { setting, change in
           switch change {
@@ -150,6 +159,7 @@ struct Send: ParsableCommand {
       switch setting {
       case .bitrate: upload.encoding.bitrate == nil
       case .address: followsAddress
+      case .destinations: upload.follow
       case .frameRate, .muted: true
       }
     }

@@ -86,6 +86,56 @@
       try publisher.end(with: SIGTERM)
     }
 
+    @Test func soundAloneReachesEachContainer() throws {
+      let web = bench.file("web")
+      try FileManager.default.createDirectory(atPath: web, withIntermediateDirectories: false)
+      let sound = try bench.capture("tone:440")
+      let files = ["a.mkv", "b.mp4"].map(bench.file)
+      let result = try upload(
+        "file:\(files[0])", "file:\(files[1])", "hls:\(web)", "--stream", "audio.app",
+        "--frames", "300"
+      ).finish()
+      #expect(result.status == .exited(0), "\(result.errors)")
+      for (path, codec) in zip(files + [web + "/index.m3u8"], ["opus", "aac", "aac"]) {
+        let heard = try Heard(path)
+        #expect(heard.codecs.first == codec)
+        #expect(abs(try #require(heard.hertz) - 440) < 1, "\(path)")
+      }
+      try sound.end(with: SIGTERM)
+    }
+
+    @Test func destinationsAreAddedAndRemovedWhileItRuns() throws {
+      let web = bench.file("web")
+      try FileManager.default.createDirectory(atPath: web, withIntermediateDirectories: false)
+      let file = bench.file("a.mkv")
+      func change(_ verb: String, _ destination: String) throws -> ProgramResult {
+        try run("framebus", ["upload", verb, destination, "--root", bench.root.path])
+      }
+      func playlist() -> String {
+        (try? String(contentsOfFile: web + "/index.m3u8", encoding: .utf8)) ?? ""
+      }
+      let publisher = try publish("XR24:320x240:6000:33333")
+      let upload = try upload("file:\(file)", "--follow")
+      try bench.waitForBytes(10_000, in: "a.mkv")
+      #expect(try change("add", "hls:\(web)").status == .exited(0))
+      try waitUntil("a segment: \(upload.transcript)") { playlist().contains("segment00000.ts") }
+      #expect(try change("remove", "hls:\(web)").status == .exited(0))
+      try waitUntil("its end: \(upload.transcript)") { playlist().contains("ENDLIST") }
+      #expect(try pictures(in: web + "/index.m3u8") > 10)
+      #expect(try change("add", "png:\(bench.file("a.png"))").status == .exited(0))
+      try upload.waitForErrors("cannot be one of several")
+      let size = try FileManager.default.attributesOfItem(atPath: file)[.size]
+      try bench.waitForBytes((size as? Int ?? 0) + 10_000, in: "a.mkv")
+      let ended = try upload.end(with: SIGTERM)
+      #expect(ended.status == .exited(0), "\(ended.errors)")
+      let result = try decoded(ended.output)
+      #expect(result.destinations.map(\.state) == ["ended", "ended"], "\(ended.output)")
+      #expect(try pictures(in: file) == result.frames + result.repeated)
+      let secret = try change("add", "rtmp://user:word@127.0.0.1:9/a/b")
+      #expect(secret.status == .exited(2) && !secret.errors.contains("word"), "\(secret.errors)")
+      try publisher.end(with: SIGTERM)
+    }
+
     @Test func combinationsThatCannotWorkAreUsageErrors() throws {
       let file = "file:\(bench.file("a.mkv"))"
       let cases: [([String], String)] = [

@@ -30,11 +30,14 @@
     private let changes = PrivateFutexWord()
     /// The time of its first unit. Confined to its thread.
     private var originNs: UInt64?
+    private var nextFigures = Deadline.now
 
     private struct State {
       var queue: [KeptUnit] = []
       var queuedBytes = 0
       var awaitsKeyFrame = false
+      /// Whether any picture was queued.
+      var hasTaken = false
       var drops = 0
       var figures: DestinationFigures
       /// When the last unit had come; nil before.
@@ -64,6 +67,8 @@
 
     var figures: DestinationFigures { state.withLock { $0.figures } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
+    /// Whether it was asked to end.
+    var isRemoved: Bool { state.withLock { $0.endDeadline != nil } }
 
     /// After `prepare` of the destination.
     func start(withPictures hasPictures: Bool) throws(DestinationError) {
@@ -83,7 +88,12 @@
       state.withLock { state in
         guard state.hasStarted, !state.hasEnded, state.endDeadline == nil else { return }
         if !unit.isSound {
-          if state.awaitsKeyFrame, !unit.isKeyFrame { return state.drops += 1 }
+          if state.awaitsKeyFrame, !unit.isKeyFrame {
+            // It does not lack what precedes its first picture.
+            state.drops += state.hasTaken ? 1 : 0
+            return
+          }
+          state.hasTaken = true
           state.awaitsKeyFrame = false
         }
         state.queue.append(unit)
@@ -153,7 +163,7 @@
         failure = failure ?? error
         destination.abandon()
       }
-      publish()
+      publish(isFinal: true)
       state.withLock { state in
         state.figures.error = failure
         state.figures.state = isFailed ? .failed : failure == nil ? .ended : .waiting
@@ -214,7 +224,10 @@
       if unit.timeNs >= originNs { try destination.accept(unit, ptsNs: unit.timeNs - originNs) }
     }
 
-    private func publish() {
+    /// - Parameter isFinal: otherwise figures are read ten times a second at most.
+    private func publish(isFinal: Bool = false) {
+      guard isFinal || nextFigures.isPast else { return }
+      nextFigures = .after(Self.interval)
       let byteCount = destination.byteCount
       let network = destination.network
       let isDelivering = destination.isDelivering

@@ -23,7 +23,10 @@
     private let encoder: any LiveEncoder
     private var settings: EncoderSettings
     private let branches = Branches()
-    private var hasBegun = false
+    /// Nil before the first picture or sound.
+    private var hasPictures: Bool?
+    private var hasBegun: Bool { hasPictures != nil }
+    private let onEnd: @Sendable (String, DestinationError) -> Void
     private var hasSound = false
     private var pictures: Pictures?
     private var sounds: [SoundEncoder: Feed] = [:]
@@ -46,20 +49,52 @@
       _ members: [any Destination], encoder: EncoderSettings, profile: H264Profile,
       onEnd: @escaping @Sendable (String, DestinationError) -> Void = { _, _ in }
     ) throws(DestinationError) {
-      var outputs: Set<String> = []
       settings = encoder
+      self.onEnd = onEnd
       self.encoder = try LiveEncoders.make(encoder, profile: profile)
       guard self.encoder.codec == "H264" else {
         throw .unknownEncoder(encoder.name ?? "", known: VideoEncoders.known)
       }
-      for member in members {
-        guard let member = member as? any UnitDestination else {
-          throw .notShared(output: member.output)
-        }
-        let output = member.output
-        guard outputs.insert(output).inserted else { throw .namedTwice(output: output) }
-        branches.append(Branch(member) { error in onEnd(output, error) })
+      for member in members { _ = try branch(member) }
+    }
+
+    private func branch(_ member: any Destination) throws(DestinationError) -> Branch {
+      let output = member.output
+      guard let member = member as? any UnitDestination else { throw .notShared(output: output) }
+      guard !branches.all.contains(where: { $0.output == output && !$0.hasEnded }) else {
+        throw .namedTwice(output: output)
       }
+      let branch = Branch(member) { [onEnd] error in onEnd(output, error) }
+      branches.append(branch)
+      return branch
+    }
+
+    // MARK: While it runs
+
+    /// Adds a destination, which begins with the next key frame. Called by the upload's thread.
+    public func add(_ member: any Destination) throws(DestinationError) {
+      let branch = try branch(member)
+      do throws(DestinationError) {
+        if hasSound { member.expectSound() }
+        try GStreamerRuntime.require(hasSound ? branch.soundEncoder.elements : [])
+        try member.prepare()
+        branch.demand.wantedBitsPerSecond = wantedBitsPerSecond
+        if let hasPictures { try branch.start(withPictures: hasPictures) }
+      } catch {
+        branches.remove(branch)
+        throw error
+      }
+    }
+
+    /// Completes a destination, and goes on without it.
+    /// - Returns: false if there is none of this name.
+    public func remove(_ output: String) -> Bool {
+      guard let branch = branches.all.first(where: { $0.output == output && !$0.hasEnded }) else {
+        return false
+      }
+      // One that has not begun has nothing to complete.
+      if hasBegun { branch.end() } else { branches.remove(branch) }
+      return true
     }
 
     deinit { abandon() }
@@ -72,7 +107,7 @@
     }
     public var parts: [DestinationFigures] { branches.all.map(\.figures) }
     private var soundFormats: Set<SoundEncoder> {
-      Set(branches.all.map(\.soundEncoder))
+      Set(branches.all.filter { !$0.hasEnded }.map(\.soundEncoder))
     }
 
     public func expectSound() {
@@ -96,7 +131,7 @@
     }
 
     private func throwIfAllHaveFailed() throws(DestinationError) {
-      let parts = branches.all
+      let parts = branches.all.filter { !$0.isRemoved }
       if parts.allSatisfy(\.hasEnded), let error = parts.compactMap(\.figures.error).last {
         throw error
       }
@@ -169,7 +204,7 @@
     }
 
     private func startBranches(withPictures: Bool) throws(DestinationError) {
-      hasBegun = true
+      hasPictures = withPictures
       for branch in branches.all { try branch.start(withPictures: withPictures) }
     }
 
@@ -183,7 +218,7 @@
 
     private func meetDemands(_ pictures: Pictures) {
       let demands = branches.all.map(\.demand)
-      let wanted = settings.bitsPerSecond(width: pictures.size.width, height: pictures.size.height)
+      let wanted = wantedBitsPerSecond
       let allowed = min(wanted, demands.compactMap(\.mostBitsPerSecond).min() ?? wanted)
       for demand in demands {
         (demand.wantedBitsPerSecond, demand.bitsPerSecond) = (wanted, allowed)
@@ -199,6 +234,11 @@
       if requests.isEmpty { return }
       keyFrameAtNs = nowNs
       pictures.feed.requestKeyFrame()
+    }
+
+    private var wantedBitsPerSecond: Int {
+      settings.bitsPerSecond(
+        width: pictures?.size.width ?? 0, height: pictures?.size.height ?? 0)
     }
 
     public func use(bitsPerSecond: Int?) { settings.bitsPerSecond = bitsPerSecond }
@@ -232,7 +272,14 @@
     private let list = Mutex<[Branch]>([])
 
     var all: [Branch] { list.withLock { $0 } }
-    func append(_ branch: Branch) { list.withLock { $0.append(branch) } }
+    /// In place of one that has ended.
+    func append(_ branch: Branch) {
+      list.withLock { list in
+        list.removeAll { $0.output == branch.output && $0.hasEnded }
+        list.append(branch)
+      }
+    }
+    func remove(_ branch: Branch) { list.withLock { $0.removeAll { $0 === branch } } }
     func take(_ unit: KeptUnit) {
       for branch in all where unit.sound == nil || unit.sound == branch.soundEncoder {
         branch.take(unit)
