@@ -197,7 +197,7 @@
 
     private func next() -> KeptUnit? {
       // Asked for only now that there is room for it.
-      if state.withLock({ $0.awaitsKeyFrame && $0.queue.isEmpty }) { demand.wantKeyFrame() }
+      if state.withLock({ $0.awaitsKeyFrame }) { demand.wantKeyFrame() }
       nap(.after(Self.interval)) { !$0.queue.isEmpty || $0.endDeadline != nil || $0.isAbandoned }
       return state.withLock { state in
         guard !state.queue.isEmpty else { return nil }
