@@ -197,12 +197,11 @@ let package = Package(
     module("LogSinks", in: .adapters, ["SharedLog", "Platform"]),
     module("GStreamerLog", in: .adapters, ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
     module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "SharedDefaults"]),
+    module("Replay", in: .media, ["FrameBus", "Platform"]),
     module(
       "Capture", in: .media,
       ["AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound"]),
-    module(
-      "CaptureX11", in: .media,
-      ["Capture", "FrameBus", "Platform", media("CXCB")]),
+    module("CaptureX11", in: .media, ["Capture", "FrameBus", "Platform", media("CXCB")]),
     module(
       "CaptureGStreamer", in: .media,
       ["Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem")]),
@@ -215,7 +214,7 @@ let package = Package(
     module(
       "UploadGStreamer", in: .media,
       [
-        "Upload", "WHIP", "FrameBus", "Platform", "Sound", "CGStreamer", "CWebRTC",
+        "Upload", "WHIP", "FrameBus", "Platform", "Replay", "Sound", "CGStreamer", "CWebRTC",
         media("CGStreamerSystem"),
       ]),
     module(
@@ -244,7 +243,7 @@ let package = Package(
       [
         "Bench", "Broadcast", "Capture", "CommandLineSupport", "Confinement", "Recording", "Upload",
         "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
-        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
+        "NotifyCenter", "Platform", "Replay", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ]),
     program(
       "CaptureProgram",
@@ -263,7 +262,7 @@ let package = Package(
       [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
         "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
-        "Platform", argumentParser,
+        "Platform", "Replay", argumentParser,
       ]),
     program(
       "ViewProgram",
@@ -314,6 +313,7 @@ let package = Package(
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
+    fuzzer("Replays", of: "Replay"),
 
     // Tests, of real processes
     .target(
@@ -442,7 +442,7 @@ let package = Package(
     tests(
       "UploadGStreamerTests", in: .media,
       [
-        "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
+        "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform", "Replay",
         "UploadTestPublisher", "UploadProgram", "BusCLI", "CaptureProgram",
         "CaptureGStreamerProgram", "ConfineProgram", "SoundThread",
       ]),

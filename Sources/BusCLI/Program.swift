@@ -17,6 +17,7 @@ import CommandLineSupport
       WindowsCommand.self,
       ScreensCommand.self,
       UploadCommand.self,
+      ReplayCommand.self,
       ViewCommand.self,
       WHIP.self,
       StreamsCommand.self,

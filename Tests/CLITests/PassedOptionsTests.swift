@@ -55,6 +55,9 @@ import Testing
       type: WHIPProbeOptions.self, options: ["--credential=a/b", "--ca", "", "--allow-http"],
       operands: ["https://h"]),
     Example(type: WHIPProbeOptions.self, options: ["--bearer-fd=3"], operands: ["https://h"]),
+    Example(
+      type: ReplaySaveOptions.self, options: ["--stream=a", "--last=30s", "--crashed"],
+      operands: ["-x.mkv"]),
   ]
 
   /// Values that ArgumentParser fills in are passed on too.

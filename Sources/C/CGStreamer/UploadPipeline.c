@@ -328,6 +328,16 @@ bool upload_pipeline_push_sound(upload_pipeline *pipeline, const void *bytes, si
   return gst_app_src_push_buffer(GST_APP_SRC(upload_sound_source(pipeline)), buffer) == GST_FLOW_OK;
 }
 
+bool upload_pipeline_push_unit(upload_pipeline *pipeline, const struct upload_unit *unit) {
+  GstElement *source = unit->isSound ? sound_source(pipeline) : pipeline->source;
+  GstBuffer *buffer = gst_buffer_new_memdup(unit->bytes, unit->byteCount);
+  GST_BUFFER_PTS(buffer) = unit->ptsNs;
+  GST_BUFFER_DTS(buffer) = unit->dtsNs;
+  if (unit->durationNs > 0) GST_BUFFER_DURATION(buffer) = unit->durationNs;
+  if (!unit->isKey) GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT);
+  return gst_app_src_push_buffer(GST_APP_SRC(source), buffer) == GST_FLOW_OK;
+}
+
 void upload_pipeline_end(upload_pipeline *pipeline) {
   if (pipeline->soundSource) gst_app_src_end_of_stream(GST_APP_SRC(pipeline->soundSource));
   gst_app_src_end_of_stream(GST_APP_SRC(pipeline->source));

@@ -126,6 +126,18 @@ static void add_requests(GstElement *bin, const char *encoder, uint64_t interval
   gst_iterator_free(elements);
 }
 
+static void request_keys(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
+                         gboolean isGrid) {
+  GstObject *bin = gst_element_get_parent(upload_pipeline_last_element(pipeline));
+  add_requests(GST_ELEMENT(bin), encoder, intervalNs, isGrid);
+  gst_object_unref(bin);
+}
+
+void upload_pipeline_request_keys(upload_pipeline *pipeline, const char *encoder,
+                                  uint64_t intervalNs) {
+  request_keys(pipeline, encoder, intervalNs, FALSE);
+}
+
 bool upload_pipeline_cut(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
                          const struct upload_unit_receiver *receiver) {
   GstElement *sink = upload_pipeline_last_element(pipeline);
@@ -144,20 +156,13 @@ bool upload_pipeline_cut(upload_pipeline *pipeline, const char *encoder, uint64_
                         GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
                     pass_on, cutter, free_cutter);
   gst_object_unref(end);
-  if (encoder) {
-    GstElement *bin = GST_ELEMENT(gst_element_get_parent(sink));
-    add_requests(bin, encoder, intervalNs, FALSE);
-    gst_object_unref(bin);
-  }
+  if (encoder) upload_pipeline_request_keys(pipeline, encoder, intervalNs);
   return true;
 }
 
 void upload_pipeline_key_frame_every(upload_pipeline *pipeline, const char *encoder,
                                      uint64_t intervalNs) {
-  GstElement *sink = upload_pipeline_last_element(pipeline);
-  GstElement *bin = GST_ELEMENT(gst_element_get_parent(sink));
-  add_requests(bin, encoder, intervalNs, TRUE);
-  gst_object_unref(bin);
+  request_keys(pipeline, encoder, intervalNs, TRUE);
 }
 
 #else

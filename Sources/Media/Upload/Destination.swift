@@ -3,6 +3,7 @@
 // It refuses to know an encoder, a container or a network protocol, and to link a media library:
 // other modules add those as conformances to `Destination`, without a change here.
 
+import AppGroup
 import FrameBus
 import Platform
 import Sound
@@ -133,6 +134,8 @@ public struct DestinationSetup: Sendable {
   public var encoder = EncoderSettings()
   /// The passphrase or stream key, of kinds that have one.
   public var secret: String?
+  /// Where a replay is kept; nil outside of a group.
+  public var replay: ReplayPlace?
   /// Whether a first attempt that failed is repeated, as after a lost connection: nobody waits at
   /// a terminal to correct the cause.
   public var retriesFirst = false
@@ -145,4 +148,16 @@ public struct DestinationSetup: Sendable {
   public var onLoss: @Sendable (DestinationError, Duration) -> Void = { _, _ in }
 
   public init(encoder: EncoderSettings = EncoderSettings()) { self.encoder = encoder }
+}
+
+/// Where the uploader keeps the newest seconds of a stream.
+public struct ReplayPlace: Hashable, Sendable {
+  /// The group's directory of streams.
+  public let directoryPath: String
+  public let stream: StreamName
+
+  public init(_ stream: StreamName, in group: AppGroup) {
+    self.stream = stream
+    directoryPath = group.streamsPath
+  }
 }

@@ -25,6 +25,8 @@ public struct DestinationKind: Hashable, Sendable {
     /// Its address is a directory, in which it writes.
     case directory
     case network
+    /// It writes in the group's own directories, as every role may.
+    case group
   }
 
   /// A kind with a secret may have keys in its address as well, so messages and logs shorten it.
@@ -83,11 +85,19 @@ extension DestinationKind {
   public static let udp = DestinationKind(
     "udp", ["udp:HOST:PORT[?ttl=N]"], "MPEG-TS in datagrams to a host or a multicast group",
     needs: .network, plugins: transportStream.merging(["udp": good]) { $1 })
+  public static let replay = DestinationKind(
+    "replay", ["replay:60s"], "The last seconds, in memory, for `framebus replay save`",
+    needs: .group,
+    plugins: [
+      "coreelements": "libgstreamer1.0-0", "videoparsersbad": bad, "libav": "gstreamer1.0-libav",
+    ])
   public static let null = DestinationKind(
     "null", ["null"], "Counts frames and discards them", needs: .nothing)
 
   /// The rows; a build without media makes only `null`.
-  public static let all: [DestinationKind] = [file, png, whip, srt, rtmp, rtmps, hls, udp, null]
+  public static let all: [DestinationKind] = [
+    file, png, whip, srt, rtmp, rtmps, hls, udp, replay, null,
+  ]
 
   /// A destination as a user named it, without what may be a secret.
   package static func shown(_ text: String) -> String {

@@ -74,7 +74,7 @@
     public static func media(whip: WHIPOptions = WHIPOptions()) -> [DestinationMaker] {
       [
         FileOutlet.maker, SnapshotDestination.maker, WHIPDestination.maker(whip), SRTOutlet.maker,
-        RTMPOutlet.maker, HLSOutlet.maker, UDPOutlet.maker,
+        RTMPOutlet.maker, HLSOutlet.maker, UDPOutlet.maker, ReplayOutlet.maker,
       ]
     }
   }

@@ -89,10 +89,10 @@
     }
 
     /// Sets the format of the sound that `push(_:ptsNs:)` sends.
-    func setSoundCaps() throws(DestinationError) {
-      let caps =
-        "audio/x-raw,format=F32LE,layout=interleaved,rate=\(SoundChunk.sampleRate),"
-        + "channels=\(SoundChunk.channelCount)"
+    func setSoundCaps(
+      _ caps: String = "audio/x-raw,format=F32LE,layout=interleaved,"
+        + "rate=\(SoundChunk.sampleRate),channels=\(SoundChunk.channelCount)"
+    ) throws(DestinationError) {
       // SAFETY: the pipeline exists until `stop`; the string lives during the call.
       guard unsafe upload_pipeline_set_sound_caps(handle, caps) else {
         throw .elementFailed(element: "appsrc", message: "\(caps) is not a format", detail: "")

@@ -1,5 +1,8 @@
 import ArgumentParser
 import CommandLineSupport
+import Platform
+import Replay
+import Upload
 
 /// `framebus-upload check`, which `framebus extension register --builtin` runs: whether an upload
 /// with these options could start. It opens no secret and sends nothing.
@@ -18,6 +21,14 @@ struct Check: ParsableCommand {
     send.upload.secret = nil
     send.upload.access.credential = nil
     send.upload.media.turnCredential = nil
+    // Its group may not exist yet.
+    for (index, text) in send.upload.destinations.enumerated() {
+      guard let named = try? DestinationSpecification(text), named.kind == .replay else { continue }
+      guard ReplayLength(named.address) != nil else {
+        throw UsageError("\(named.description.plain): \(ReplayLength.advice)")
+      }
+      send.upload.destinations[index] = "udp:localhost:9"
+    }
     if send.followsAddress { send.upload.destinations = ["whip:https://localhost"] }
     _ = try send.destination(ProgressDisplay(global.terminal))
   }

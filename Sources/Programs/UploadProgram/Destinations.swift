@@ -156,6 +156,10 @@ extension Send {
         // GStreamer logs the whole address.
         AddressKeys.found(in: address.path).forEach(ProductLog.leaveOut)
       }
+      if named?.kind == .replay {
+        let group = try global.openGroup(creatingLocal: making.broadcast == nil)
+        setup.replay = ReplayPlace(try upload.streams()[0], in: group)
+      }
       setup.onLoss = { error, pause in
         ProductLog.append(.warning, "\(error)")
         display.showLoss(error, next: pause)

@@ -20,7 +20,8 @@ import WHIP
   static let configuration = CommandConfiguration(
     commandName: "framebus-upload",
     abstract: "Encode a stream's frames, then send or record them.",
-    subcommands: [Send.self, Check.self, Probe.self, Plugins.self], defaultSubcommand: Send.self)
+    subcommands: [Send.self, Check.self, Probe.self, SaveReplay.self, Plugins.self],
+    defaultSubcommand: Send.self)
 
   static func main() { runProgram(UploadProgram.self) }
 }

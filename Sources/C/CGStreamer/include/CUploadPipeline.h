@@ -74,6 +74,11 @@ struct upload_unit {
   uint64_t ptsNs;
   /// Whether a segment begins here, with the tables of a transport stream.
   bool beginsSegment;
+  /// Of an encoded unit alone; see upload_pipeline_tap.
+  bool isSound, isKey;
+  uint64_t dtsNs, durationNs;
+  /// The size of the picture; 0 for sound.
+  uint32_t width, height;
 };
 /// Called on a GStreamer thread; NULL at the end of the stream. An errno ends the pipeline.
 typedef int (*upload_unit_handler)(void *context, const struct upload_unit *unit);
@@ -89,6 +94,16 @@ struct upload_unit_receiver {
 ///   pictures are encoded elsewhere, and `upload_pipeline_push_sample` says where segments begin.
 bool upload_pipeline_cut(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
                          const struct upload_unit_receiver *receiver);
+
+/// Passes each encoded picture and each encoded sound that enters the last element, behind a funnel,
+/// to `receiver`, and makes the first picture of each interval a key frame (UploadUnits.c). Before
+/// `play`.
+/// - encoder: the factory of the encoder; NULL for sound alone.
+bool upload_pipeline_tap(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
+                         const struct upload_unit_receiver *receiver);
+/// Makes the first picture of each interval a key frame.
+void upload_pipeline_request_keys(upload_pipeline *pipeline, const char *encoder,
+                                  uint64_t intervalNs);
 
 /// Starts the streaming threads. False: an element failed; the handler was called with the reason.
 bool upload_pipeline_play(upload_pipeline *pipeline);
@@ -133,6 +148,8 @@ void upload_pipeline_watch_key_requests(upload_pipeline *pipeline, void (*handle
 /// Makes the first picture of each interval of the time line a key frame. Before `play`.
 void upload_pipeline_key_frame_every(upload_pipeline *pipeline, const char *encoder,
                                      uint64_t intervalNs);
+/// Queues a copy of an encoded picture or sound. False: the pipeline no longer takes it.
+bool upload_pipeline_push_unit(upload_pipeline *pipeline, const struct upload_unit *unit);
 /// Ends the input; UPLOAD_ENDED is reported when the last element has processed all frames.
 void upload_pipeline_end(upload_pipeline *pipeline);
 

@@ -1,0 +1,143 @@
+#if Media
+  import CGStreamer
+  import FrameBus
+  import Platform
+  import Replay
+  import Upload
+
+  /// The newest seconds of a stream, encoded, in a file in memory that outlives this process.
+  final class ReplayOutlet: Outlet {
+    static let kinds = [DestinationKind.replay]
+    /// A saved file begins at the key frame nearest to the requested time: less than half of this
+    /// and of a picture away.
+    private static let keyFrameNs: UInt64 = 500_000_000
+
+    let output: String
+    let soundEncoder = SoundEncoder.aac
+    private let recorder: ReplayRecorder
+
+    init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError) {
+      guard let length = ReplayLength(named.address) else {
+        throw .peer(
+          reason: "\(named.description.plain): \(ReplayLength.advice), as in replay:60s",
+          isMisuse: true)
+      }
+      guard let place = setup.replay else {
+        throw .peer(reason: "\(named): no group keeps it; this is a bug", isMisuse: false)
+      }
+      output = "replay of \(place.stream)"
+      recorder = ReplayRecorder(place, length, setup.encoder)
+    }
+
+    var elements: [ElementDescription] {
+      [
+        TransportStream.parser, .onlyCaps("video/x-h264,stream-format=byte-stream,alignment=au"),
+        Self.funnel, Self.sink,
+      ]
+    }
+    var elementsForSoundAlone: [ElementDescription] { [Self.sink] }
+
+    private static let funnel = ElementDescription(
+      factory: "funnel", package: "libgstreamer1.0-0", soundPad: "sink_%u")
+    /// `ReplayRecorder` has written what reaches it.
+    private static let sink = ElementDescription(
+      factory: "fakesink", package: "libgstreamer1.0-0", properties: [.init("sync", "false")])
+
+    func prepare() throws(DestinationError) {
+      do throws(SystemError) { try recorder.requireFree() } catch { throw .cannotWrite(error) }
+    }
+
+    func connect(_ pipeline: Pipeline, encoder: (any VideoEncoder)?) throws(DestinationError) {
+      for property in encoder?.keyFramesOnRequest ?? [] {
+        pipeline.set(property, of: encoder?.factory ?? "")
+      }
+      try pipeline.tap(keysEvery: Self.keyFrameNs, encoder: encoder?.factory, for: recorder)
+    }
+
+    func close() throws(DestinationError) {
+      do throws(SystemError) { try recorder.remove() } catch { throw .cannotWrite(error) }
+    }
+  }
+
+  /// Writes encoded pictures and sound into a replay file.
+  ///
+  /// `@unchecked Sendable` because GStreamer calls it with the lock of one pad while a pipeline
+  /// runs, and the uploading thread before and after.
+  final class ReplayRecorder: @unchecked Sendable {
+    private let place: ReplayPlace
+    private let length: ReplayLength
+    private let settings: EncoderSettings
+    private var writer: ReplayWriter?
+
+    init(_ place: ReplayPlace, _ length: ReplayLength, _ settings: EncoderSettings) {
+      self.place = place
+      self.length = length
+      self.settings = settings
+    }
+
+    func requireFree() throws(SystemError) {
+      try ReplayWriter.requireFree(place.stream, in: place.directoryPath)
+    }
+
+    func take(_ unit: ReplayUnit, width: Int, height: Int) throws(SystemError) {
+      if let writer { return try writer.append(unit) }
+      // If sound arrives before the first picture, the size is unknown; a second of it may be lost.
+      if unit.kind == .sound, expectsPictures { return }
+      let writer = try ReplayWriter(
+        of: place.stream, in: place.directoryPath, lengthNs: length.nanoseconds,
+        bitsPerSecond: width > 0 ? settings.bitsPerSecond(width: width, height: height) : 0)
+      self.writer = writer
+      try writer.append(unit)
+    }
+
+    /// Set before the pipeline starts.
+    var expectsPictures = false
+
+    func remove() throws(SystemError) { try writer?.remove() }
+  }
+
+  extension Pipeline {
+    /// Passes encoded pictures and sound to `recorder`. Before `play`.
+    /// - Parameter encoder: nil for sound alone.
+    func tap(
+      keysEvery intervalNs: UInt64, encoder: String?, for recorder: ReplayRecorder
+    ) throws(DestinationError) {
+      recorder.expectsPictures = encoder != nil
+      var receiver = unsafe upload_unit_receiver(
+        handler: takeReplayUnit, context: Unmanaged.passRetained(recorder).toOpaque(),
+        release: releaseReplayRecorder)
+      // SAFETY: the pipeline exists until `stop`; the arguments live during the call.
+      guard unsafe upload_pipeline_tap(handle, encoder, intervalNs, &receiver) else {
+        unsafe receiver.release(receiver.context)
+        throw .elementFailed(element: "pipeline", message: "it has no output", detail: "")
+      }
+    }
+  }
+
+  /// Called by CGStreamer on a thread of GStreamer.
+  /// SAFETY: `context` is the `ReplayRecorder` that `tap` retained; the unit is valid during the
+  /// call.
+  private func takeReplayUnit(
+    _ context: UnsafeMutableRawPointer?, _ unit: UnsafePointer<upload_unit>?
+  ) -> Int32 {
+    guard let context = unsafe context, let unit = unsafe unit?.pointee else { return 0 }
+    let recorder = unsafe Unmanaged<ReplayRecorder>.fromOpaque(context).takeUnretainedValue()
+    let bytes = unsafe Array(UnsafeRawBufferPointer(start: unit.bytes, count: unit.byteCount))
+    let (isSound, isKey) = unsafe (unit.isSound, unit.isKey)
+    let taken = unsafe ReplayUnit(
+      isSound ? .sound : .picture, isKey: isSound || isKey, ptsNs: unit.ptsNs, dtsNs: unit.dtsNs,
+      durationNs: unit.durationNs, bytes: bytes)
+    do throws(SystemError) {
+      try unsafe recorder.take(taken, width: Int(unit.width), height: Int(unit.height))
+    } catch {
+      return error.code
+    }
+    return 0
+  }
+
+  /// SAFETY: `context` is the object that `tap` retained for exactly this call.
+  private func releaseReplayRecorder(_ context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<ReplayRecorder>.fromOpaque(context).release()
+  }
+#endif

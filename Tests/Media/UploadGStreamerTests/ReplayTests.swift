@@ -1,0 +1,156 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// `framebus upload replay:` and `framebus replay`, as a user runs them.
+  @Suite struct ReplayTests {
+    private let bench: SoundBench
+
+    init() throws { bench = try SoundBench() }
+
+    private func upload(_ length: String, _ arguments: [String] = []) throws -> RunningProgram {
+      try RunningProgram(
+        "framebus", ["upload", "replay:\(length)", "--root", bench.root.path] + arguments)
+    }
+
+    private func replay(_ arguments: String...) throws -> ProgramResult {
+      try run("framebus", ["replay"] + arguments + ["--root", bench.root.path])
+    }
+
+    private struct Row: Decodable {
+      let stream: String
+      let state: String
+      let held_seconds: Double
+      let memory_bytes: Int
+    }
+
+    private func rows() throws -> [Row] {
+      try JSONDecoder().decode([Row].self, from: Data(replay("status", "--json").output.utf8))
+    }
+
+    private func waitUntilHeld(_ seconds: Double) throws {
+      try waitUntil("\(seconds) s") { try rows().first.map { $0.held_seconds >= seconds } == true }
+    }
+
+    /// The time of each picture, and whether it is a key frame.
+    private func pictures(_ path: String) throws -> [(time: Double, isKey: Bool)] {
+      try output(
+        of: "ffprobe",
+        [
+          "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time,flags", "-of",
+          "csv=p=0", path,
+        ]
+      ).split(separator: "\n").compactMap { line in
+        let fields = line.split(separator: ",")
+        return Double(fields[0]).map { ($0, fields[1].hasPrefix("K")) }
+      }
+    }
+
+    /// The pictures of a saved file begin at a key frame, and span the requested time ± 0.5 s.
+    private func check(_ path: String, seconds: Double) throws {
+      let pictures = try pictures(path)
+      let (first, last) = (try #require(pictures.first), try #require(pictures.last))
+      #expect(first.isKey && first.time < 0.05, "\(first)")
+      #expect(abs(last.time - first.time - seconds) <= 0.5, "\(path): \(first) to \(last)")
+      let decoded = try run("ffmpeg", ["-v", "error", "-i", path, "-f", "null", "-"])
+      #expect(decoded.status == .exited(0) && decoded.errors.isEmpty, "\(decoded.errors)")
+    }
+
+    @Test func savedFileBeginsWhereRequestedWhileTheUploadRunsAndAfterItWasKilled() throws {
+      let flashes = try bench.capture("test:flash", "--size", "320x240")
+      let beeps = try bench.capture("beep:1000")
+      let first = try upload("3s", ["--stream", "screen", "--stream", "audio.app"])
+      try waitUntilHeld(3)
+      let (whole, part) = (bench.file("whole.mkv"), bench.file("part.mp4"))
+      #expect(try replay("save", whole).status == .exited(0))
+      #expect(try replay("save", part, "--last", "1.5s").status == .exited(0))
+      #expect(try replay("save", part, "--crashed").errors.contains("no crashed uploader"))
+      try check(whole, seconds: 3)
+      try check(part, seconds: 1.5)
+      for path in [whole, part] {
+        let heard = try Heard(path)
+        #expect(heard.codecs.sorted() == ["aac", "h264"])
+        #expect(try abs(#require(heard.skew)) < 0.05, "\(path)")
+      }
+      try first.end(with: SIGKILL)
+      // The next upload keeps what the killed one left.
+      let second = try upload("2s")
+      try waitUntilHeld(0.5)
+      #expect(try rows().map(\.state).sorted() == ["crashed", "live"])
+      let killed = bench.file("killed.mkv")
+      let saved = try replay("save", killed, "--crashed", "--json")
+      #expect(saved.status == .exited(0) && saved.output.contains("\"is_crashed\":true"))
+      try check(killed, seconds: 3)
+      #expect(try replay("remove").status == .exited(0))
+      #expect(try second.end(with: SIGTERM).status == .exited(0))
+      // An upload that ends as its user wants leaves nothing in memory.
+      #expect(try rows().isEmpty)
+      #expect(try replay("save", killed).errors.contains("there is no replay of “screen”"))
+      for capture in [flashes, beeps] { try capture.end(with: SIGTERM) }
+    }
+
+    @Test func eachPostIsSavedToAFileOfItsOwn() throws {
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      let upload = try upload("2s")
+      try waitUntilHeld(1)
+      let (clip, second) = (bench.file("clip.mkv"), bench.file("clip-2.mkv"))
+      let watch = try RunningProgram(
+        "framebus",
+        [
+          "replay", "save", clip, "--on", "studio.clip", "--count", "2", "--json", "--root",
+          bench.root.path,
+        ])
+      try watch.waitForErrors("saving at posts of studio.clip")
+      for path in [clip, second] {
+        try bench.framebus("notify", "post", "studio.clip")
+        try watch.waitForOutput(path.split(separator: "/").last.map(String.init) ?? path)
+      }
+      #expect(try watch.finish().status == .exited(0), "\(watch.transcript)")
+      for path in [clip, second] { #expect(try self.pictures(path).first?.isKey == true) }
+      let early = try replay("save", clip, "--on", "studio.clip", "--timeout", "0")
+      #expect(early.status == .exited(1) && early.errors.contains("timed out after 0 posts"))
+      #expect(try replay("save", clip, "--count", "2").status == .exited(2))
+      try upload.end(with: SIGTERM)
+      try pictures.end(with: SIGTERM)
+    }
+
+    /// Nobody can see in the uploader's log what the file had.
+    @Test func damagedReplayIsRefusedOrSavedInPart() throws {
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      let upload = try upload("2s", ["--stream", "screen"])
+      try waitUntilHeld(1)
+      let path = try #require(
+        FileManager.default.enumerator(atPath: bench.root.path)?.compactMap { $0 as? String }
+          .first { $0.hasSuffix("screen.replay") })
+      try upload.end(with: SIGKILL)
+      try pictures.end(with: SIGTERM)
+      let file = try FileHandle(forUpdating: URL(filePath: bench.file(path)))
+      let bytes = try #require(try file.readToEnd())
+      let saved = bench.file("saved.mkv")
+      // The middle of the data, all of it, the index, the head, the end of the file.
+      for (offset, count, isSaved) in [
+        (70_000, 64, true), (69_632, 1 << 20, false), (4096, 65_536, false), (0, 64, false),
+      ] {
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: Data(repeating: 0xA5, count: count))
+        let result = try replay("save", saved)
+        #expect(result.status == .exited(isSaved ? 0 : 1), "\(offset): \(result.errors)")
+        #expect(result.errors.isEmpty || result.errors.contains("error: "), "\(result.errors)")
+        try file.seek(toOffset: 0)
+        try file.write(contentsOf: bytes)
+      }
+      try file.truncate(atOffset: 100_000)
+      #expect(try replay("save", saved).errors.contains("is not a replay: its head is damaged"))
+      #expect(try rows().map(\.state) == ["damaged"])
+    }
+
+    @Test(arguments: ["replay:0s", "replay:1h", "replay:-5", "replay:nan", "replay:601s"])
+    func malformedLengthIsMisuse(destination: String) throws {
+      let result = try run("framebus", ["upload", destination, "--root", bench.root.path])
+      #expect(result.status == .exited(2), "\(result.errors)")
+      #expect(result.errors.contains("write 1s to 600s"), "\(result.errors)")
+    }
+  }
+#endif
