@@ -69,6 +69,15 @@ struct BroadcastStart: ParsableCommand {
   @Option(
     help: ArgumentHelp("Restart a crashed role at most N times in a row.", valueName: "n"))
   var restarts: Int?
+  @Option(
+    help: ArgumentHelp(
+      "Save the last minute to this file if the extension dies.",
+      discussion: """
+        For an extension that uploads to replay:60s. PATH.mkv or PATH.mp4; the files after it are \
+        called NAME-2, NAME-3 and so on. `framebus replay` saves it at any other time.
+        """,
+      valueName: "file"))
+  var onCrash: String?
   @Flag(
     inversion: .prefixedNo,
     help: "Sandbox capture and extension; `status` shows the effect.")
@@ -126,6 +135,9 @@ struct BroadcastStart: ParsableCommand {
         "--consent: use 1 to \(BroadcastConsent.maximumTextBytes) bytes, not"
           + " \(consent.utf8.count)")
     }
+    if let onCrash, ![".mkv", ".mp4"].contains(where: onCrash.lowercased().hasSuffix) {
+      throw ValidationError("--on-crash \(onCrash): end the path in .mkv or .mp4")
+    }
     do { _ = try streams() } catch { throw ValidationError("--stream: \(error)") }
     try checkSources()
   }
@@ -165,7 +177,10 @@ struct BroadcastStart: ParsableCommand {
     let detached = try detachedTo.map { try DetachedHost(reportingTo: $0) }
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
+    let saver = crashSaver
+    defer { saver?.wait() }
     let controller = try BroadcastController(in: group) { event in
+      if case .roleLost(.extension, _, _) = event { saver?.saveCrashed(terminal) }
       if detached != nil, DetachedHost.isReportedLater(event) { return }
       if let line = event.line { terminal.report(line) }
     }

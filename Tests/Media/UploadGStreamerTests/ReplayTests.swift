@@ -116,6 +116,43 @@
       try pictures.end(with: SIGTERM)
     }
 
+    /// A black box: the host saves the last minute by itself, and restarts the extension.
+    @Test func hostSavesTheMinuteOfAKilledExtension() throws {
+      try withWatchdog {
+        let box = bench.file("box.mkv")
+        let host = try bench.broadcast(
+          to: "replay:3s", ["--app-source", "beep:1000", "--on-crash", box])
+        try waitUntilHeld(2)
+        for path in [box, bench.file("box-2.mkv")] {
+          let pid = try #require(try extensionPID())
+          #expect(kill(pid, SIGKILL) == 0)
+          try host.waitForErrors("last minute before the crash: \(path)")
+          try check(path, atLeast: 1)
+          try waitUntil("the restart: \(host.transcript)") {
+            try rows().contains { $0.state == "live" && $0.held_seconds >= 1.5 }
+          }
+        }
+        try bench.framebus("broadcast", "stop")
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+      }
+    }
+
+    private func extensionPID() throws -> pid_t? {
+      struct Status: Decodable {
+        struct Role: Decodable { let pid: pid_t? }
+        let roles: [String: Role]
+      }
+      let text = try bench.framebus("broadcast", "status", "--json").output
+      return try JSONDecoder().decode(Status.self, from: Data(text.utf8)).roles["extension"]?.pid
+    }
+
+    private func check(_ path: String, atLeast seconds: Double) throws {
+      let pictures = try pictures(path)
+      let (first, last) = (try #require(pictures.first), try #require(pictures.last))
+      #expect(first.isKey && last.time - first.time >= seconds, "\(first) to \(last)")
+      #expect(try Heard(path).codecs.sorted() == ["aac", "h264"])
+    }
+
     /// Nobody can see in the uploader's log what the file had.
     @Test func damagedReplayIsRefusedOrSavedInPart() throws {
       let pictures = try bench.capture("test:bars", "--size", "320x240")
