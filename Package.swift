@@ -242,8 +242,8 @@ let package = Package(
       "BusCLI", in: .core,
       [
         "Bench", "Broadcast", "Capture", "CommandLineSupport", "Confinement", "Recording", "Upload",
-        "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
-        "NotifyCenter", "Platform", "Replay", "SharedDefaults", "SharedLog", "Sound", argumentParser,
+        "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "Sound",
+        "NotifyCenter", "Platform", "Replay", "SharedDefaults", "SharedLog", argumentParser,
       ]),
     program(
       "CaptureProgram",
