@@ -138,24 +138,6 @@
       try sound.end(with: SIGTERM)
     }
 
-    @Test func errorOfServerThatStaysStoppedIsInWords() throws {
-      let port = try bench.freePort()
-      let server = try bench.nginx(port)
-      let pictures = try bench.capture("test:bars", "--size", "320x240")
-      let upload = try RunningProgram(
-        "framebus",
-        ["upload", "rtmp://127.0.0.1:\(port)/live/cam", "--root", bench.root.path])
-      try upload.waitForErrors("sending live")
-      server.process.send(signal: SIGSTOP)
-      try upload.waitForErrors(", 0.0 fps")
-      let result = try upload.end(with: SIGTERM)
-      #expect(result.status == .exited(1))
-      #expect(!result.errors.contains("rtmp2sink"), "\(result.errors)")
-      server.process.send(signal: SIGKILL)
-      _ = try server.finish()
-      try pictures.end(with: SIGTERM)
-    }
-
     @Test func srtFiguresShowWhatArrives() throws {
       let network = try slowNetwork()
       let port = try bench.freePort()
