@@ -35,8 +35,8 @@ import Testing
 
   private func number(_ unit: ReplayUnit) -> Int { Int(unit.ptsNs / 10_000_000) }
 
-  /// Five times the file's size is written, in units of any length: the file keeps its size, and the
-  /// newest units, without a gap.
+  /// Five times the file's size is written, in units of any length: the file keeps its size, and
+  /// the newest units, without a gap.
   @Test func memoryIsBoundedAndTheNewestUnitsStay() throws {
     var random = TestSeed(for: "memoryIsBoundedAndTheNewestUnitsStay").generator
     let writer = try writer()
@@ -74,7 +74,7 @@ import Testing
     #expect(try units(ReplayReader(parsing: bytes)).map(number) == Array(0..<20))
   }
 
-  /// Whatever another program writes into the file, a reader finds units that were written, or none.
+  /// Whatever another program writes into the file, a reader finds units that were written.
   @Test func hostileContentYieldsOnlyWhatWasWritten() throws {
     var random = TestSeed(for: "hostileContentYieldsOnlyWhatWasWritten").generator
     let writer = try writer()

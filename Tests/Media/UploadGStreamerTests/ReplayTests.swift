@@ -27,7 +27,10 @@
     }
 
     private func rows() throws -> [Row] {
-      try JSONDecoder().decode([Row].self, from: Data(replay("status", "--json").output.utf8))
+      let status = try replay("status", "--json")
+      // The first program of a test creates the group.
+      if status.status != .exited(0) { return [] }
+      return try JSONDecoder().decode([Row].self, from: Data(status.output.utf8))
     }
 
     private func waitUntilHeld(_ seconds: Double) throws {
@@ -54,8 +57,14 @@
       let (first, last) = (try #require(pictures.first), try #require(pictures.last))
       #expect(first.isKey && first.time < 0.05, "\(first)")
       #expect(abs(last.time - first.time - seconds) <= 0.5, "\(path): \(first) to \(last)")
-      let decoded = try run("ffmpeg", ["-v", "error", "-i", path, "-f", "null", "-"])
-      #expect(decoded.status == .exited(0) && decoded.errors.isEmpty, "\(decoded.errors)")
+      let decoded = try run(
+        "ffprobe",
+        [
+          "-v", "error", "-count_frames", "-select_streams", "v", "-show_entries",
+          "stream=nb_read_frames", "-of", "csv=p=0", path,
+        ])
+      #expect(decoded.errors.isEmpty, "\(decoded.errors)")
+      #expect(decoded.output.firstMatch(of: /\d+/).flatMap { Int($0.output) } == pictures.count)
     }
 
     @Test func savedFileBeginsWhereRequestedWhileTheUploadRunsAndAfterItWasKilled() throws {
@@ -77,8 +86,7 @@
       try first.end(with: SIGKILL)
       // The next upload keeps what the killed one left.
       let second = try upload("2s")
-      try waitUntilHeld(0.5)
-      #expect(try rows().map(\.state).sorted() == ["crashed", "live"])
+      try waitUntil("both") { try rows().map(\.state).sorted() == ["crashed", "live"] }
       let killed = bench.file("killed.mkv")
       let saved = try replay("save", killed, "--crashed", "--json")
       #expect(saved.status == .exited(0) && saved.output.contains("\"is_crashed\":true"))
@@ -174,7 +182,7 @@
         try file.write(contentsOf: Data(repeating: 0xA5, count: count))
         let result = try replay("save", saved)
         #expect(result.status == .exited(isSaved ? 0 : 1), "\(offset): \(result.errors)")
-        #expect(result.errors.isEmpty || result.errors.contains("error: "), "\(result.errors)")
+        #expect(isSaved || result.errors.contains("error: "), "\(result.errors)")
         try file.seek(toOffset: 0)
         try file.write(contentsOf: bytes)
       }

@@ -95,8 +95,8 @@ struct upload_unit_receiver {
 bool upload_pipeline_cut(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
                          const struct upload_unit_receiver *receiver);
 
-/// Passes each encoded picture and each encoded sound that enters the last element, behind a funnel,
-/// to `receiver`, and makes the first picture of each interval a key frame (UploadUnits.c). Before
+/// Passes each encoded picture and sound that enters the last element, behind a funnel, to
+/// `receiver`, and makes the first picture of each interval a key frame (UploadUnits.c). Before
 /// `play`.
 /// - encoder: the factory of the encoder; NULL for sound alone.
 bool upload_pipeline_tap(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
