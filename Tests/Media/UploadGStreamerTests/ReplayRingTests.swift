@@ -79,11 +79,11 @@ import Testing
     var random = TestSeed(for: "hostileContentYieldsOnlyWhatWasWritten").generator
     let writer = try writer()
     for number in 0..<300 { try writer.append(unit(number, byteCount: 100)) }
-    let original = [UInt8](try Data(contentsOf: URL(filePath: path)).prefix(200_000))
-    for _ in 0..<400 {
+    let original = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    for _ in 0..<100 {
       var bytes = original
       for _ in 0..<Int.random(in: 1...8, using: &random) {
-        let end = [64, 4096, 30_000, bytes.count].randomElement(using: &random) ?? 64
+        let end = [48, 30_000, 100_000].randomElement(using: &random) ?? 48
         let offset = Int.random(in: 0..<end, using: &random)
         bytes[offset] = .random(in: 0...255, using: &random)
       }
