@@ -329,7 +329,7 @@ bool upload_pipeline_push_sound(upload_pipeline *pipeline, const void *bytes, si
 }
 
 bool upload_pipeline_push_unit(upload_pipeline *pipeline, const struct upload_unit *unit) {
-  GstElement *source = unit->isSound ? sound_source(pipeline) : pipeline->source;
+  GstElement *source = unit->isSound ? upload_sound_source(pipeline) : pipeline->source;
   GstBuffer *buffer = gst_buffer_new_memdup(unit->bytes, unit->byteCount);
   GST_BUFFER_PTS(buffer) = unit->ptsNs;
   GST_BUFFER_DTS(buffer) = unit->dtsNs;
