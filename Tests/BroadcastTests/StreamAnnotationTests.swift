@@ -38,6 +38,7 @@ import Testing
       try waitUntil("the stream has the name") { try listed() == "org.example.game" }
       try annotate("org.example.level2")
       try waitUntil("the stream has the next") { try listed() == "org.example.level2" }
+      try scene.events.wait(for: .live)
       _ = try first.end(with: Signal.kill)
       try scene.events.wait(for: .paused([.captureLost]))
       // It ended with its publisher.

@@ -18,7 +18,6 @@ struct Check: ParsableCommand {
     send.upload = upload
     send.global = global
     // The store may be locked, and a credential may be added later.
-    send.upload.secret = nil
     send.upload.access.credential = nil
     send.upload.media.turnCredential = nil
     // Its group may not exist yet.
@@ -30,6 +29,6 @@ struct Check: ParsableCommand {
       send.upload.destinations[index] = "udp:localhost:9"
     }
     if send.followsAddress { send.upload.destinations = ["whip:https://localhost"] }
-    _ = try send.destination(ProgressDisplay(global.terminal))
+    _ = try send.destination(ProgressDisplay(global.terminal), opensSecrets: false)
   }
 }

@@ -11,15 +11,17 @@ import WHIP
 /// Makes the destinations that the command line names.
 extension Send {
   /// The destination, or the one that shares an encoder among several.
-  /// - Parameters: both are nil unless the program is the extension of a broadcast.
+  /// - Parameters:
+  ///   - broadcast, connection: both are nil unless the program is the extension of a broadcast.
+  ///   - opensSecrets: false to make it with a secret that only stands for the actual one.
   func destination(
     _ display: ProgressDisplay, _ broadcast: SetupInfo? = nil,
-    _ connection: BroadcastConnection? = nil
+    _ connection: BroadcastConnection? = nil, opensSecrets: Bool = true
   ) throws -> any Destination {
     let encoder = try encoder(broadcast?.settings)
     let making = Making(
       display: display, broadcast: broadcast, connection: connection, encoder: encoder,
-      isOneOfSeveral: upload.destinations.count > 1 || upload.follow)
+      isOneOfSeveral: upload.destinations.count > 1 || upload.follow, opensSecrets: opensSecrets)
     if !making.isOneOfSeveral {
       return try make(address(ofBroadcast: broadcast != nil), making)
     }
@@ -58,6 +60,7 @@ extension Send {
     let connection: BroadcastConnection?
     let encoder: EncoderSettings
     let isOneOfSeveral: Bool
+    var opensSecrets = true
 
     /// How messages name a destination; nil if there is only one.
     func name(_ address: String) -> String? {
@@ -148,7 +151,8 @@ extension Send {
       let named = try? DestinationSpecification(address)
       if named?.kind?.secret?.option == "secret" || !making.isOneOfSeveral {
         setup.secret = try upload.secret.map {
-          try EndpointSecrets(upload.access, global, opened: making.broadcast?.credentials)
+          if !making.opensSecrets { return "a placeholder" }
+          return try EndpointSecrets(upload.access, global, opened: making.broadcast?.credentials)
             .account($0).password
         }
       }

@@ -42,11 +42,13 @@
       let offered = Double(try network.sentBytes - bytes) * 8 / seconds
       // 8 Mbit/s and more while each request for a retransmission was answered.
       #expect(offered < 1.3 * 1_500_000, "\(offered) bit/s in \(seconds) s")
-      // Measured in the pattern's own time, because the machine may be busy.
-      let numbers = server.frameNumbers.dropFirst(frameCount)
-      let longest = zip(numbers, numbers.dropFirst()).map { $1 - $0 }.max() ?? 0
-      // 158 before, at best.
-      #expect(longest < 140, "a gap of \(longest) frames")
+      if how == "arrivals=yes" {
+        // Measured in the pattern's own time, because the machine may be busy.
+        let numbers = server.frameNumbers.dropFirst(frameCount)
+        let longest = zip(numbers, numbers.dropFirst()).map { $1 - $0 }.max() ?? 0
+        // 158 before, at best.
+        #expect(longest < 140, "a gap of \(longest) frames")
+      }
       try network.set("rate", 0)
       try waitUntil("the bitrate has recovered: \(upload.transcript)") {
         upload.errors.text.split(separator: "\n").last { $0.contains("set the bitrate to") }
