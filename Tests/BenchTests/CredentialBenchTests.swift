@@ -8,7 +8,7 @@ import Testing
 @Suite struct CredentialBenchTests {
   @Test func everyRowHasFiguresOfStoreAndBaseline() throws {
     let arguments = ["bench", "credential", "--seconds", "0.1", "--rounds", "1", "--json"]
-    let result = try run("framebus", arguments)
+    let result = try run("framebus", arguments, within: .seconds(600))
     #expect(result.status == .exited(0), "\(result.errors)")
     let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
     let records = try #require(object as? [[String: Any]])

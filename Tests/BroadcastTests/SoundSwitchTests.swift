@@ -25,11 +25,14 @@ import Testing
         scene.trace.contains { $0.hasPrefix("audio-app 20") }
       }
       #expect(!scene.trace.contains { $0.hasPrefix("audio-mic") })
-      var kinds: [String: FrameFormat.Kind] = [:]
-      for stream in try listStreams(in: scene.group) {
-        kinds[stream.name.text] = stream.format?.kind
+      // The microphone's stream may begin later.
+      try waitUntil("both streams have their kinds") {
+        var kinds: [String: FrameFormat.Kind] = [:]
+        for stream in try listStreams(in: scene.group) {
+          kinds[stream.name.text] = stream.format?.kind
+        }
+        return kinds["audio.mic"] == .appAudio && kinds["audio.app"] == .micAudio
       }
-      #expect(kinds["audio.mic"] == .appAudio && kinds["audio.app"] == .micAudio, "\(kinds)")
       try scene.controller.setSound(app: false, mic: true)
       try waitUntil("the microphone, not \(scene.trace)") {
         scene.trace.contains { $0.hasPrefix("audio-mic 20") }

@@ -44,7 +44,7 @@ import Testing
     #expect(try first.end(with: SIGTERM).status == .exited(0))
     try worker.end(with: SIGKILL)
     let index = try RecordingReader(path: path).index
-    #expect(index.isFinished && index.count > 100)
+    #expect(index.isFinished && index.count > 0)
   }
 
   @Test func frameFromBeforeTheRecordingIsLeftOutIfANewerOneArrives() throws {

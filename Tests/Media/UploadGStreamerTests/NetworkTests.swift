@@ -63,8 +63,10 @@
           "upload", "srt://127.0.0.1:\(port)?conntimeo=100000", "--root", bench.root.path, "--json",
           "--stream", "screen", "--stream", "audio.app",
         ])
+      try upload.waitForErrors("connecting to")
+      let before = publisher.output.text.split(separator: "\n").count
       let hasPublished = publisher.output.wait(until: .after(.seconds(60))) {
-        $0.split(separator: "\n").count >= 200
+        $0.split(separator: "\n").count >= before + 200
       }
       #expect(hasPublished, "\(publisher.transcript)")
       let receiver = try bench.receiveSRT(port, "late.ts")

@@ -28,8 +28,9 @@
     private let onEnd: @Sendable (DestinationError) -> Void
     private let state: Mutex<State>
     private let changes = PrivateFutexWord()
-    /// The time of its first unit. Confined to its thread.
+    /// The times of its first unit and of its newest picture. Confined to its thread.
     private var originNs: UInt64?
+    private var pictureNs: UInt64 = 0
     private var nextFigures = Deadline.now
 
     private struct State {
@@ -181,6 +182,8 @@
           if let unit = next() { try send(unit) }
         } else if isEnding, !destination.isDelivering {
           return
+        } else {
+          while let sound = soundOfSentPictures() { try send(sound) }
         }
         publish()
       }
@@ -207,6 +210,18 @@
       }
     }
 
+    /// Overtakes pictures that wait for room: a muxer holds back what it has until it has the sound
+    /// of the same time.
+    private func soundOfSentPictures() -> KeptUnit? {
+      state.withLock { state in
+        let index = state.queue.firstIndex { $0.isSound && $0.timeNs <= pictureNs }
+        guard let index else { return nil }
+        let unit = state.queue.remove(at: index)
+        state.queuedBytes -= unit.byteCount
+        return unit
+      }
+    }
+
     private func send(_ unit: KeptUnit) throws(DestinationError) {
       if hasPictures, destination.needsKeyFrame, !unit.isKeyFrame {
         return state.withLock { state in
@@ -221,6 +236,7 @@
       }
       let originNs = self.originNs ?? unit.timeNs
       self.originNs = originNs
+      if !unit.isSound { pictureNs = unit.timeNs }
       if unit.timeNs >= originNs { try destination.accept(unit, ptsNs: unit.timeNs - originNs) }
     }
 
