@@ -73,7 +73,9 @@
       try bench.waitForBytes(20_000, in: "late.ts")
       let result = try upload.end(with: SIGTERM)
       #expect(result.status == .exited(0), "\(result.errors)")
-      #expect(try Summary(result.output).drops >= 100, "\(result.output)")
+      let summary = try Summary(result.output)
+      // The 200 from before would be among them.
+      #expect(summary.drops >= 100 || summary.frames < 200, "\(result.output)")
       try receiver.end(with: SIGTERM)
       try publisher.end(with: SIGTERM)
     }
