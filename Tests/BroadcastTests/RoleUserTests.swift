@@ -366,6 +366,10 @@ struct RoleUserTests {
         ] {
           #expect(refused.errors.contains(text), "\(refused.errors)")
         }
+        // The number if the sandbox cannot read the name.
+        let users = [capturer.name, "#\(capturer.uid)"]
+        #expect(
+          users.contains { refused.errors.contains("localuser:\($0)`") }, "\(refused.errors)")
         try? FileManager.default.removeItem(atPath: root.file("trace"))
         try output(of: "chown", [capturer.name, cookies])
         let host = try start()

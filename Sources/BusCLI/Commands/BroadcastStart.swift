@@ -299,7 +299,8 @@ struct BroadcastStart: ParsableCommand {
     return try store.open(store.prepared(global), as: .host)
   }
 
-  /// Asks for an extension: as `broadcast pick` does, or for a line where there is no terminal.
+  /// Asks the user for an extension: with the keys of `broadcast pick` on a terminal, otherwise by
+  /// its name or number on a line.
   /// - Parameter hasMicrophone: set if the user switches the microphone.
   /// - Returns: nil if the user cancels.
   private func pick(
