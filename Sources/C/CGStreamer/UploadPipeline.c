@@ -167,10 +167,33 @@ bool upload_pipeline_begin_sound(upload_pipeline *pipeline) {
   return true;
 }
 
+static void note_progress(upload_pipeline *pipeline, const GstBuffer *buffer) {
+  if (!GST_BUFFER_PTS_IS_VALID(buffer)) return;
+  uint64_t timeNs = GST_BUFFER_PTS(buffer);
+  uint64_t newestNs = atomic_load_explicit(&pipeline->newestNs, memory_order_relaxed);
+  while (newestNs < timeNs &&
+         !atomic_compare_exchange_weak_explicit(&pipeline->newestNs, &newestNs, timeNs,
+                                                memory_order_relaxed, memory_order_relaxed)) {
+  }
+}
+
+/// The muxer takes the next sound once it has written the one before. The time stamps of what
+/// mpegtsmux writes are those of the pictures alone: without this, sound that it has written
+/// counted as waiting after a long gap between two pictures.
+static GstPadProbeReturn note_sound(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  (void)pad;
+  note_progress(data, GST_PAD_PROBE_INFO_BUFFER(info));
+  return GST_PAD_PROBE_OK;
+}
+
 bool upload_pipeline_join_sound(upload_pipeline *pipeline, const char *pad) {
   GstElement *branch = pipeline->last;
   pipeline->last = pipeline->end;
-  return pipeline->muxer != NULL && gst_element_link_pads(branch, NULL, pipeline->muxer, pad);
+  if (pipeline->muxer == NULL || !gst_element_link_pads(branch, NULL, pipeline->muxer, pad))
+    return false;
+  GstPad *end = GST_PAD(branch->srcpads->data);
+  gst_pad_add_probe(end, GST_PAD_PROBE_TYPE_BUFFER, note_sound, pipeline, NULL);
+  return true;
 }
 
 static bool set_from_text(GObject *object, const char *property, const char *value) {
@@ -264,8 +287,7 @@ static GstPadProbeReturn count_bytes(GstPad *pad, GstPadProbeInfo *info, gpointe
     first = GST_PAD_PROBE_INFO_BUFFER(info);
     size = gst_buffer_get_size(first);
   }
-  if (first != NULL && GST_BUFFER_PTS_IS_VALID(first))
-    atomic_store_explicit(&pipeline->newestNs, GST_BUFFER_PTS(first), memory_order_relaxed);
+  if (first != NULL) note_progress(pipeline, first);
   atomic_fetch_add_explicit(&pipeline->bytesWritten, size, memory_order_relaxed);
   atomic_fetch_add_explicit(&pipeline->buffersWritten, 1, memory_order_relaxed);
   return GST_PAD_PROBE_OK;

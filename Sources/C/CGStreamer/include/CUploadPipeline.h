@@ -160,7 +160,8 @@ uint64_t upload_pipeline_buffers_written(upload_pipeline *pipeline);
 /// The address of the frame that last entered the first element after appsrc, or 0.
 uintptr_t upload_pipeline_entry_address(upload_pipeline *pipeline);
 
-/// The timestamp of the newest buffer that has reached the last element; 0 before the first.
+/// The newest timestamp of what has reached the last element, or of sound that the muxer has taken;
+/// 0 before the first.
 uint64_t upload_pipeline_newest_ns(upload_pipeline *pipeline);
 
 /// The connection behind a network sink, since it was established (UploadLink.c).
