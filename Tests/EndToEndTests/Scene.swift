@@ -40,10 +40,12 @@ final class Scene: Sendable {
     try start(arguments, environment: environment).finish()
   }
 
-  /// The only stream in the output of `framebus streams --json`.
+  /// The only stream in the output of `framebus streams --json`; nil also while its publisher is
+  /// too busy to answer.
   func stream() throws -> StreamRow? {
     let result = try run("streams", "--json")
     guard result.status.isSuccess else { throw HarnessError(result.errors) }
+    guard result.output.contains("\"generation\"") else { return nil }
     return try JSONDecoder().decode([StreamRow].self, from: Data(result.output.utf8)).first
   }
 

@@ -109,8 +109,9 @@ import Testing
   @Test(arguments: ["border", "events-255"])
   func impossibleNumbersTrapNothing(lie: String) throws {
     try withWatchdog {
+      // Long enough to connect on a busy machine.
       let scene = try Scene(
-        lie, ["--duration", "1"], window: lie == "border" ? "0x100000" : nil)
+        lie, ["--duration", "8"], window: lie == "border" ? "0x100000" : nil)
       #expect(try scene.end() == .ended)
       #expect(try scene.capture.finish().status == .exited(0))
     }

@@ -20,11 +20,11 @@
 
     /// Through a killed upload, a killed publisher, another size, and the end.
     @Test func playlistsObeyRFC8216AcrossCrashes() throws {
+      let started = Date()
       let small = try bench.capture("test:bars", "--size", "320x240")
       let first = try upload()
       try web.wait(for: "two segments") { $0.segments.count >= 2 }
       try first.end(with: SIGKILL)
-      let started = Date()
       let second = try upload()
       try web.wait(for: "a segment of the second upload") { $0.next >= 4 }
       #expect(web.newest?.segments.contains(where: \.isDiscontinuous) == true)

@@ -318,16 +318,16 @@
           "pactl", ["set-source-mute", "@DEFAULT_MONITOR@", "1"], environment: environment
         ).finish()
         #expect(muted.status == .exited(0), "\(muted.errors)")
-        func host() throws -> RunningProgram {
+        func host(_ more: String...) throws -> RunningProgram {
           try bench.broadcast(
-            to: "file:\(bench.file("out.mkv"))",
-            ["--app-source", "pulse:monitor", "--duration", "12"], environment: environment)
+            to: "file:\(bench.file("out.mkv"))", ["--app-source", "pulse:monitor"] + more,
+            environment: environment)
         }
         let first = try host()
         try first.waitForErrors("no audio-app: pulse:monitor: the sound server has muted")
         _ = try first.end(with: SIGKILL)
         // Until the end, its capture has run for 5 s, and counts as working.
-        let result = try host().finish()
+        let result = try host("--duration", "12").finish()
         #expect(result.status == .exited(0) && result.errors.contains("taking over"))
         #expect(!result.errors.contains("captured again"), "\(result.errors)")
         #expect(result.errors.contains("it ended, without audio-app (pulse:monitor: the sound"))

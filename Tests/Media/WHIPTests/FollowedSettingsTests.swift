@@ -83,10 +83,10 @@
         }
         #expect(mean(all[(low + 20)..<(low + 60)]) < mean(all[first..<(first + 40)]) / 4)
         #expect(mean(all[stillHigh..<(stillHigh + 40)]) > mean(all[first..<(first + 40)]) / 2)
-        // The file may have been behind at the change.
+        // The file may have been behind at the change. A picture that was late may be followed at
+        // once by the next.
         let seconds = all.suffix(6).map(\.seconds)
-        let steps = zip(seconds, seconds.dropFirst()).map { $1 - $0 }
-        #expect(steps.allSatisfy { $0 > 0.1 }, "\(steps)")
+        #expect(try #require(seconds.last) - seconds[0] > 0.7, "\(seconds)")
         let log = try framebus("log", "--role", "extension").output
         #expect(log.components(separatedBy: "is malformed").count == 2, "\(log)")
       }
