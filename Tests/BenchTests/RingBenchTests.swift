@@ -70,16 +70,19 @@ import Testing
   /// The only exact figures of the suite: while no process sleeps, transferring a frame makes no
   /// system call.
   @Test func systemCallsAreCountedForBusAndBareRing() throws {
-    let records = try records(["ring-calls"])
-    for subject in ["framebus", "limit"] {
-      #expect(scenarios(of: subject, in: records) == Set(calls))
+    // On a busy machine nobody may find the time to sleep.
+    let isCounted = try (0..<5).contains { _ in
+      let records = try records(["ring-calls"])
+      for subject in ["framebus", "limit"] {
+        #expect(scenarios(of: subject, in: records) == Set(calls))
+      }
+      return try records.allSatisfy { record in
+        #expect(Set(record.keys) == keys.union(["syscalls_per_frame"]), "\(record)")
+        let count = try #require(record["syscalls_per_frame"] as? Double, "\(record)")
+        return record["scenario"] as? String == "system calls, awake" ? count < 1 : count > 0.5
+      }
     }
-    for record in records {
-      #expect(Set(record.keys) == keys.union(["syscalls_per_frame"]), "\(record)")
-      let count = try #require(record["syscalls_per_frame"] as? Double, "\(record)")
-      let isAwake = record["scenario"] as? String == "system calls, awake"
-      #expect(isAwake ? count < 1 : count > 0.5, "\(record)")
-    }
+    #expect(isCounted)
   }
 
   @Test func missingPeerIsReported() throws {

@@ -34,11 +34,9 @@ import Testing
     try JSONSerialization.jsonObject(with: Data(result.output.utf8))
   }
 
-  @Test func watchShowsAPostAndItsPoster() throws {
+  @Test func watchShowsPosts() throws {
     let watch = try watch("go", "--count", "2", "--json")
-    let first = try RunningProgram(
-      "framebus", ["--root", root.path, "--group", "a.b", "notify", "post", "go"])
-    try first.finish().requireSuccess()
+    try framebus("notify", "post", "go").requireSuccess()
     try watch.waitForOutput("\n")
     try framebus("notify", "set-state", "go", "0x10").requireSuccess()
     try framebus("notify", "post", "go").requireSuccess()
@@ -51,10 +49,23 @@ import Testing
     #expect(deliveries[0]["generation"] as? Int == 1)
     #expect(deliveries[0]["coalesced"] as? Int == 1)
     #expect(deliveries[0]["state"] as? Int == 0)
-    #expect(deliveries[0]["pid"] as? Int32 == first.processID)
-    #expect(deliveries[0]["uid"] as? Int == Int(getuid()))
     #expect(deliveries[1]["generation"] as? Int == 2)
     #expect(deliveries[1]["state"] as? Int == 16)
+  }
+
+  /// The poster is unknown if the watcher polls after its post is counted and before it rings, as
+  /// may be on a busy machine.
+  @Test func watchShowsThePoster() throws {
+    let isShown = try (0..<5).contains { _ in
+      let watch = try watch("go", "--count", "1", "--json")
+      let poster = try RunningProgram(
+        "framebus", ["--root", root.path, "--group", "a.b", "notify", "post", "go"])
+      try poster.finish().requireSuccess()
+      let delivery = try #require(try objects(watch.finish()).first)
+      return delivery["pid"] as? Int32 == poster.processID
+        && delivery["uid"] as? Int == Int(getuid())
+    }
+    #expect(isShown)
   }
 
   @Test func aThousandPostsAreAllCounted() throws {

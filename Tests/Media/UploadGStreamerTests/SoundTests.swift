@@ -50,7 +50,11 @@
       #expect(result.status == .exited(0), "\(result.errors)")
       let heard = try Heard(path)
       #expect(heard.codecs.count == 1)
-      #expect(abs(try #require(heard.hertz) - 440) < 1)
+      // Chunks are missing if the machine is busy.
+      let (tone, other) = (
+        heard.level(440, from: 0.5, to: 2.5), heard.level(700, from: 0.5, to: 2.5)
+      )
+      #expect(tone > 0.05 && tone > 5 * other, "\(tone), \(other)")
       try sound.end(with: 15)
     }
 

@@ -152,7 +152,7 @@
     @Test(
       arguments: [
         ("slow", "1", "nothing was sent: no connection to whip:http:"),
-        ("status/503", "10", "status 503"), ("refusing", "600", "accepts none"),
+        ("status/503", "20", "status 503"), ("refusing", "600", "accepts none"),
       ])
     func uploadThatNeverConnectedEndsWithTheReason(
       path: String, seconds: String, reason: String
