@@ -122,22 +122,18 @@
         let trace = bench.file("trace")
         let tracer = try RunningProgram(
           "strace", ["-ff", "-k", "-o", trace] + threads.flatMap { ["-p", $0] })
-        // Also of threads that they start, as when the sound server gave up.
-        func calls() throws -> [String] {
-          try FileManager.default.contentsOfDirectory(atPath: bench.root.path)
-            .filter { $0.hasPrefix("trace.") }
-            .flatMap { try Self.ownCalls(bench.file($0)) }
-        }
         let event = /write\((\d+), "\\1\\0\\0\\0\\0\\0\\0\\0", 8\) += 8/
-        func descriptors() throws -> Set<String> {
-          Set(
-            try calls().compactMap { try? event.wholeMatch(in: $0).map { "\($0.1)" } })
+        // Also of threads that they start, as when the sound server gave up.
+        func pieces() throws -> [String] {
+          try FileManager.default.contentsOfDirectory(atPath: bench.root.path)
+            .filter { $0.hasPrefix("trace.") }.flatMap { try Self.ownCalls(bench.file($0)) }
+            .compactMap { try? event.wholeMatch(in: $0).map { "\($0.1)" } }
         }
         try waitUntil("a piece is handed over: \(tracer.transcript)") {
-          try !descriptors().isEmpty
+          try !pieces().isEmpty
         }
         // One eventfd, which does not block. It is closed when a busy sound server gives up.
-        let number = try #require(try descriptors().first)
+        let number = try #require(try pieces().first)
         let process = "/proc/\(capture.processID)"
         let target = try FileManager.default.destinationOfSymbolicLink(
           atPath: "\(process)/fd/\(number)")
@@ -146,12 +142,12 @@
         // For each call, the tracer unwinds the stack, so a busy machine takes long for each.
         for count in 2...5 {
           try waitUntil("\(count) pieces are handed over: \(tracer.transcript)") {
-            try calls().count >= count
+            try pieces().count >= count
           }
         }
         try tracer.end(with: 2)
-        #expect(try calls().allSatisfy { try event.wholeMatch(in: $0) != nil })
-        #expect(try descriptors().contains(number))
+        let calls = try threads.flatMap { try Self.ownCalls("\(trace).\($0)") }
+        #expect(try calls.allSatisfy { try event.wholeMatch(in: $0) != nil }, "\(calls)")
         let flags = try #require(facts.firstMatch(of: /flags:\s*(\d+)/)?.1)
         #expect(try #require(Int32(flags, radix: 8)) & O_NONBLOCK != 0)
         try capture.end(with: 15)
@@ -321,16 +317,16 @@
           "pactl", ["set-source-mute", "@DEFAULT_MONITOR@", "1"], environment: environment
         ).finish()
         #expect(muted.status == .exited(0), "\(muted.errors)")
-        func host(_ more: String...) throws -> RunningProgram {
+        func host() throws -> RunningProgram {
           try bench.broadcast(
-            to: "file:\(bench.file("out.mkv"))", ["--app-source", "pulse:monitor"] + more,
-            environment: environment)
+            to: "file:\(bench.file("out.mkv"))",
+            ["--app-source", "pulse:monitor", "--duration", "20"], environment: environment)
         }
         let first = try host()
         try first.waitForErrors("no audio-app: pulse:monitor: the sound server has muted")
         _ = try first.end(with: SIGKILL)
         // Until the end, its capture has run for 5 s, and counts as working.
-        let result = try host("--duration", "12").finish()
+        let result = try host().finish()
         #expect(result.status == .exited(0) && result.errors.contains("taking over"))
         #expect(!result.errors.contains("captured again"), "\(result.errors)")
         #expect(result.errors.contains("it ended, without audio-app (pulse:monitor: the sound"))
