@@ -38,7 +38,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
   // Its progress and statistics.
   case advanced, receivedShown, droppedShown, dropsShown, progressBumped, publisherWoken
   case latencyCounted
-  case utilizationShown, rateNumeratorShown, rateDenominatorShown
+  case utilizationShown, rateNumeratorShown, rateDenominatorShown, demandShown
   case waitingShown, sleepEnded
   // New pools, and the publisher's death.
   case poolMapped, poolAcknowledged, detached

@@ -12,7 +12,7 @@ struct PublisherSearch: ~Copyable, Sendable {
   /// A publisher's control plane answers within microseconds, unless it is stopped.
   private static let timeout: Duration = .seconds(10)
 
-  private let rendezvous: Rendezvous
+  private var rendezvous: Rendezvous
   private let doorbell: Doorbell
   /// Rings when an entry appears in the streams' directory. Watches per user are limited
   /// (inotify(7)), so it is kept only during the search.
@@ -40,6 +40,9 @@ struct PublisherSearch: ~Copyable, Sendable {
     // Another poll finds a publisher that started before the watch.
     bellOfLastPoll = nil
   }
+
+  /// What the publishers found from now on read.
+  mutating func state(_ demand: Demand) { rendezvous.demand = demand }
 
   /// Advances by one step. Never blocks.
   /// - Returns: the attachment, which ends the search; nil to wait for the bell.

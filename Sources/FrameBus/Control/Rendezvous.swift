@@ -7,6 +7,8 @@ struct Rendezvous: Sendable {
   let stream: StreamName
   let group: AppGroup
   let hello: fb_hello
+  /// Stated before the publisher counts this subscriber.
+  var demand = Demand.everything
 
   /// Connects to the current publisher and sends a hello.
   func request(
@@ -27,6 +29,8 @@ struct Rendezvous: Sendable {
     let memory: OwnMemory
     do { memory = try OwnMemory(&answer) } catch { throw .untrusted(stream, error.reason) }
     crashPoint(.pageMapped)
+    // SAFETY: the mapping lives as long as `memory`.
+    unsafe SubscriberPage(memory.page).store(demand)
     guard socket.messages.send(fb_short_message(Int(FB_MESSAGE_MAPPED))) == .sent else {
       throw .noSuchStream(stream)
     }

@@ -22,6 +22,8 @@ public struct FrameFlags: OptionSet, Hashable, Sendable {
   public static let droppable = FrameFlags(FB_FLAG_DROPPABLE)
   /// Decoder configuration, such as parameter sets, without a picture or sound.
   public static let configuration = FrameFlags(FB_FLAG_CONFIGURATION)
+  /// Smaller than the source's picture, because no subscriber needed more at that moment.
+  public static let reduced = FrameFlags(FB_FLAG_REDUCED)
 
   /// Internal: the descriptor has a checksum. Never set in metadata.
   static let checksummed = FrameFlags(FB_FLAG_CHECKSUMMED)

@@ -117,6 +117,20 @@ public struct Publisher: ~Copyable {
     }
   }
 
+  /// The highest demand of all subscribers, to which a source may reduce its pictures; nil without
+  /// subscribers. Untrusted advice from other processes; only its range is checked. A subscriber
+  /// counts from the moment that it takes its seat until it detaches or dies.
+  /// - Complexity: O(subscribers), one load each.
+  public var demand: Demand? {
+    var highest: Demand?
+    for seat in SetBits(core.seats.seatedMask) {
+      let demand = core.seats.page(seat).demanded()
+      highest = highest?.merged(with: demand) ?? demand
+      if highest == .everything { break }
+    }
+    return highest
+  }
+
   deinit {
     server.end()
     core.options.streamChanged?(.down)

@@ -255,12 +255,15 @@ final class Attachment: Sendable {
 
   enum FormatLookup { case found(FrameFormat), lapped, malformed }
 
-  /// Writes this subscriber's policy, feedback and counts into its new page.
-  func introduce(_ policy: SubscriberPolicy, _ feedback: Feedback, _ drops: DropCounts) {
+  /// Writes this subscriber's policy, feedback, demand and counts into its new page.
+  func introduce(
+    _ policy: SubscriberPolicy, _ feedback: Feedback, _ demand: Demand, _ drops: DropCounts
+  ) {
     // Relaxed: informational.
     page.policy.storeRelaxed(UInt32(policy.code))
     crashPoint(.policyShown)
     page.store(feedback)
+    page.store(demand)
     for reason in DropReason.allCases { noteDrops(drops, reason) }
   }
 

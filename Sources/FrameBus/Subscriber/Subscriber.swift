@@ -59,6 +59,16 @@ public struct Subscriber: ~Copyable, Sendable {
     didSet { attachment?.page.store(feedback) }
   }
 
+  /// What this subscriber can use of the pictures, stated to the current publisher and its
+  /// successors. A source may publish smaller pictures and fewer frames if no subscriber needs
+  /// more; it follows a higher demand at once. Change it rarely.
+  public var demand: Demand {
+    didSet {
+      search.state(demand)
+      attachment?.page.store(demand)
+    }
+  }
+
   /// Attaches to a stream. Blocks the thread until the publisher has answered.
   /// - Parameters:
   ///   - deadline: when to stop waiting for a publisher and its answer. If nil, the publisher
@@ -74,9 +84,11 @@ public struct Subscriber: ~Copyable, Sendable {
     let eventSource = try EventSource(for: options.wait)
     let doorbell = Doorbell(eventSource?.counter)
     var search = PublisherSearch(
-      Rendezvous(stream: stream, group: group, hello: options.hello), doorbell)
+      Rendezvous(
+        stream: stream, group: group, hello: options.hello, demand: options.demand), doorbell)
     let attachment = try search.run(until: deadline, stop: stop)
     self.options = options
+    demand = options.demand
     self.doorbell = doorbell
     self.eventSource = eventSource
     self.search = search
@@ -294,7 +306,7 @@ public struct Subscriber: ~Copyable, Sendable {
       // So that a lossless publisher does not wait for frames that it has overwritten.
       giveUpLapped(through: attachment.firstCursor - UInt64(attachment.ringDepth), attachment)
     }
-    attachment.introduce(options.policy, feedback, drops)
+    attachment.introduce(options.policy, feedback, demand, drops)
     note(attachment)
   }
 

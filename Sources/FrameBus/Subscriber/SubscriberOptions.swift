@@ -89,6 +89,9 @@ public struct SubscriberOptions: Sendable {
   /// match is dropped as `DropReason.corrupt`, and the next one is tried. Frames without a checksum
   /// are received unverified; see `FrameLease.checksum`.
   public var verifiesChecksums = false
+  /// What the subscriber can use of the pictures; `Subscriber.demand` changes it later. One that
+  /// states nothing needs everything.
+  public var demand = Demand.everything
   /// Called on the receiving thread.
   public var onEvent: (@Sendable (StreamEvent) -> Void)?
 

@@ -105,6 +105,12 @@ public struct SubscriberSet: ~Copyable, Sendable {
     entries.first { $0.member == member }?.isResting = isResting
   }
 
+  /// Changes `Subscriber.demand` of a member.
+  public mutating func setDemand(_ demand: Demand, of member: Member) {
+    guard let entry = entries.first(where: { $0.member == member }) else { return }
+    if entry.subscriber?.demand != demand { entry.subscriber?.demand = demand }
+  }
+
   /// `Subscriber.droppedCount` of a member.
   public func droppedCount(of member: Member) -> UInt64 {
     entries.first { $0.member == member }?.droppedCount ?? 0

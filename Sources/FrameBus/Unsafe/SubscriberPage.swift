@@ -45,6 +45,7 @@ import Platform
   var requestedRateDenominator: SharedWord32 {
     unsafe SharedWord32(base, at: Int(FB_AT_REQUESTED_RATE) + 4)
   }
+  var demand: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_DEMAND)) }
 
   @inline(__always)
   func latency(_ bucket: Int) -> SharedWord32 {

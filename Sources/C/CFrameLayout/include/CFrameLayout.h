@@ -3,7 +3,8 @@
 // docs/design/frame-ring.md has the diagram and the rules. Every word has exactly one writer. The
 // Swift side accesses every field with its own atomic operations; this header has no behaviour.
 // Little endian, 64-bit. Any change raises FB_ABI_VERSION, except a message that is sent only on
-// request (FB_EXTRA_*): older peers ignore the request, and never make one.
+// request (FB_EXTRA_*): older peers ignore the request, and never make one; and a use of a reserved
+// word whose 0 means what older peers do: they leave it 0, and never read it.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,7 @@ enum {
   FB_FLAG_REPEATED = 1 << 4,
   FB_FLAG_DROPPABLE = 1 << 5,
   FB_FLAG_CONFIGURATION = 1 << 6,
+  FB_FLAG_REDUCED = 1 << 7,
   FB_FLAG_CHECKSUMMED = 1 << 30,
 };
 _Static_assert(sizeof(struct fb_descriptor) == 2 * FB_LINE_BYTES, "two lines");
@@ -160,7 +162,10 @@ struct fb_page {
   uint32_t requested_rate_numerator;
   uint32_t requested_rate_denominator;
   uint32_t reserved0;
-  uint64_t reserved1[3];
+  // The largest picture and the highest rate it can use, in one word, from the low end: 16 bits of
+  // width, 16 of height, and 32 of frames in 1000 seconds. 0 in a part: everything.
+  uint64_t demand;
+  uint64_t reserved1[2];
   uint64_t received;
   uint64_t dropped;
   uint64_t drops[FB_DROP_REASONS];  // the same by reason, FB_DROP_*
@@ -194,6 +199,7 @@ enum {
   FB_DROP_LOSSLESS_ENDED = 5,      // lost after lossless delivery ended
 };
 _Static_assert(offsetof(struct fb_page, position) == 128, "position line");
+_Static_assert(offsetof(struct fb_page, demand) == 168, "a reserved word before");
 _Static_assert(offsetof(struct fb_page, received) == 192, "statistics line");
 _Static_assert(offsetof(struct fb_page, latencies) == 256, "latencies");
 _Static_assert(offsetof(struct fb_page, waiting) == 768, "waiting line");
@@ -375,6 +381,7 @@ enum {
   FB_AT_WAIT = offsetof(struct fb_page, wait),
   FB_AT_UTILIZATION = offsetof(struct fb_page, utilization),
   FB_AT_REQUESTED_RATE = offsetof(struct fb_page, requested_rate_numerator),  // and the denominator
+  FB_AT_DEMAND = offsetof(struct fb_page, demand),
   FB_AT_LATENCIES = offsetof(struct fb_page, latencies),
 };
 

@@ -1,0 +1,103 @@
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+/// What subscribers need of the pictures, as their publisher sees it.
+@Suite struct DemandTests {
+  private let small = Demand(box: Demand.Box(width: 300, height: 200), rate: FrameRate(5))
+
+  @Test func publisherSeesTheHighestDemand() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    #expect(publisher.demand == nil)
+    var first = try world.subscriber { $0.demand = small }
+    try waitUntil("it is seated") { publisher.subscriberCount == 1 }
+    #expect(publisher.demand == Demand(box: small.box, rate: FrameRate(5000, 1000)))
+    do {
+      let second = try world.subscriber {
+        $0.demand = Demand(box: Demand.Box(width: 100, height: 900), rate: FrameRate(24000, 1001))
+      }
+      try waitUntil("both are seated") { publisher.subscriberCount == 2 }
+      #expect(
+        publisher.demand
+          == Demand(box: Demand.Box(width: 300, height: 900), rate: FrameRate(23977, 1000)))
+      _ = consume second
+    }
+    try waitUntil("one has left") { publisher.subscriberCount == 1 }
+    #expect(publisher.demand?.box == small.box)
+    // It changes, and what is out of range is bounded.
+    first.demand = Demand(box: Demand.Box(width: -5, height: 1 << 40), rate: FrameRate(1, 1 << 40))
+    #expect(
+      publisher.demand
+        == Demand(box: Demand.Box(width: 1, height: 65_535), rate: FrameRate(1, 1000)))
+    first.demand = Demand(rate: FrameRate(1 << 40))
+    #expect(publisher.demand == Demand(rate: FrameRate(1_000_000, 1000)))
+    first.demand = Demand(rate: .variable)
+    #expect(publisher.demand == .everything)
+  }
+
+  @Test func subscriberThatStatesNothingNeedsEverythingUntilItDies() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    let viewer = try world.subscriber { $0.demand = small }
+    let recorder = try world.worker("subscribe")
+    try waitUntil("both are seated") { publisher.subscriberCount == 2 }
+    #expect(publisher.demand == .everything)
+    try recorder.end(with: SIGKILL)
+    try waitUntil("its demand is gone") { publisher.demand?.box == small.box }
+    _ = consume viewer
+  }
+
+  /// A source must not take it for one that needs everything, even for a moment.
+  @Test func demandIsStatedBeforeTheSubscriberCounts() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    let (stream, group, small) = (world.stream, world.group, small)
+    for _ in 1...50 {
+      let done = PrivateFutexWord()
+      try startThread(named: "subscriber") {
+        var options = SubscriberOptions()
+        options.demand = small
+        let subscriber = try? Subscriber(stream, in: group, options: options)
+        while done.load() == 0 { Platform.sleep(until: .after(.milliseconds(1))) }
+        _ = consume subscriber
+      }
+      while publisher.demand == nil {}
+      #expect(publisher.demand?.box == small.box)
+      done.increment()
+      try waitUntil("it has left") { publisher.subscriberCount == 0 }
+    }
+  }
+
+  @Test func successorSeesTheDemandToo() throws {
+    let world = try World()
+    var subscriber: Subscriber
+    do {
+      let publisher = try world.publisher()
+      subscriber = try world.subscriber()
+      subscriber.demand = small
+      _ = consume publisher
+    }
+    let successor = try world.publisher()
+    try waitUntil("it has attached again") {
+      _ = try subscriber.poll()
+      return successor.subscriberCount == 1
+    }
+    #expect(successor.demand?.box == small.box)
+  }
+
+  @Test func demandFullOfLiesStaysInBounds() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    let peer = try HostilePeer("pages", in: world)
+    try peer.program.waitForOutput("ready")
+    for _ in 1...100_000 {
+      guard let rate = publisher.demand?.rate else { continue }
+      guard rate.denominator == 1000, (1...1_000_000).contains(rate.numerator) else {
+        Issue.record("rate \(rate)")
+        return
+      }
+    }
+  }
+}
