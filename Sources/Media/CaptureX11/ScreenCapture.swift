@@ -19,6 +19,7 @@
     private var protection: ProtectedWindows
     private var privateSegment: PrivateSegment?
     private var area: PixelRect
+    private var extent: CaptureExtent
     private var pacer: FramePacer
     private var isDamaged = true
     /// What may differ between the newest published frame and the next.
@@ -61,6 +62,7 @@
       damage = ScreenDamage(of: target)
       cursor = ScreenCursor(over: target)
       self.focus = focus
+      extent = CaptureExtent(rate: options.rate)
       pacer = FramePacer(rate: options.rate, startNs: monotonicNowNs())
       self.rules = rules
       self.protection = protection
@@ -97,14 +99,45 @@
     /// size, because only what is drawn after that look is surely its program's.
     /// - Returns: false if the run is over.
     private mutating func waitUntilDue(_ publisher: inout Publisher) throws(ScreenError) -> Bool {
-      let deadline = Deadline(monotonicNs: pacer.deadlineNs)
-      var looks = target.isWindow ? Self.earlyLooks : 0
-      while looks > 0, screen.connection.waitForEvents(until: deadline, session.stop) {
-        looks -= 1
-        try readEvents()
-        if needsCheck { try check(&publisher) }
+      repeat {
+        let deadline = min(Deadline(monotonicNs: pacer.deadlineNs), .after(Self.demandInterval))
+        var looks = target.isWindow ? Self.earlyLooks : 0
+        while looks > 0, screen.connection.waitForEvents(until: deadline, session.stop) {
+          looks -= 1
+          try readEvents()
+          if needsCheck { try check(&publisher) }
+        }
+        guard session.sleep(until: deadline) else { return false }
+        try follow(publisher.demand, &publisher)
+      } while !Deadline(monotonicNs: pacer.deadlineNs).isPast
+      return true
+    }
+
+    /// How long a higher demand may go unnoticed.
+    private static let demandInterval = Duration.milliseconds(100)
+
+    /// Publishes larger pictures and more frames as soon as a subscriber needs them, and less once
+    /// none has needed so much for a while.
+    private mutating func follow(
+      _ demand: Demand?, _ publisher: inout Publisher
+    ) throws(ScreenError) {
+      let before = extent
+      extent.follow(demand, of: area, nowNs: monotonicNowNs())
+      if extent.rate != before.rate {
+        pacer = FramePacer(rate: extent.rate, startNs: monotonicNowNs())
       }
-      return session.sleep(until: deadline)
+      if extent.divisor != before.divisor { try setFormat(of: area, &publisher) }
+    }
+
+    private mutating func setFormat(
+      of area: PixelRect, _ publisher: inout Publisher
+    ) throws(ScreenError) {
+      let format = try ScreenSource.format(of: extent.picture(of: area), options)
+      do { try publisher.setFormat(format) } catch {
+        throw .publishing(.publisher(error))
+      }
+      owesFrame = true
+      changes = .full
     }
 
     /// Before each frame: other clients may cause events without rest.
@@ -157,6 +190,7 @@
           cursor.markStale()
         }
         pacer.restart(atNs: monotonicNowNs())
+        extent.restart()
       }
       // Somebody new gets a frame although nothing changes.
       if publisher.joinCount != knownJoins {
@@ -250,10 +284,8 @@
       }
       guard let newArea else { return presence = .gone }
       if newArea == area { return }
-      let format = try ScreenSource.format(of: newArea, options)
-      do { try publisher.setFormat(format) } catch {
-        throw .publishing(.publisher(error))
-      }
+      extent.limit(to: newArea)
+      try setFormat(of: newArea, &publisher)
       area = newArea
       privateSegment = nil
       transition.begin(nowNs: monotonicNowNs())
@@ -290,17 +322,18 @@
         owesFrame = true
         return session.countUnchanged()
       }
-      if options.drawsCursor { try drawCursor(into: &loan) }
       let visible = changes.clipped(to: area)
       changes = meanwhile
       // What changed lies outside the captured region: the loan goes back unused.
       if visible.isEmpty, !owesFrame { return session.countUnchanged() }
       loan.metadata.ptsNs = Int64(nowNs)
       loan.metadata.capturedAtNs = nowNs
-      loan.metadata.damage = visible
+      loan.metadata.damage = extent.damage(visible)
       loan.metadata.orientation = options.orientation
       if !visibleProtected.isEmpty { loan.metadata.flags.insert(.protected) }
-      _ = loan.publish(byteCount: area.width * area.height * 4)
+      if extent.divisor > 1 { loan.metadata.flags.insert(.reduced) }
+      let picture = extent.picture(of: area)
+      _ = loan.publish(byteCount: picture.width * picture.height * 4)
       owesFrame = false
       session.countFrame(isCopy: backend != .shm)
     }
@@ -325,10 +358,10 @@
       return DamageRegion(areas)
     }
 
-    private mutating func drawCursor(into loan: inout FrameLoan) throws(ScreenError) {
+    private mutating func drawCursor(into bytes: inout MutableRawSpan) throws(ScreenError) {
+      guard options.drawsCursor else { return }
       let before = cursor.drawnBounds
       let isNew = try cursor.refresh()
-      var bytes = loan.bytes
       cursor.draw(into: &bytes, area: area, stride: area.width * 4)
       guard isNew || cursor.drawnBounds != before else { return }
       changes.insert(before)
@@ -375,9 +408,10 @@
       return protection.isCurrent && !needsCheck && !isUndecided
     }
 
-    /// Subscribers map the pool, so pixels that they must not see may never be in it.
+    /// Subscribers map the pool, so pixels that they must not see may never be in it. A picture that
+    /// is made smaller lies elsewhere before.
     private var backend: ScreenBackend {
-      let hides = protection.isOn || !protection.areas.isEmpty
+      let hides = protection.isOn || !protection.areas.isEmpty || extent.divisor > 1
       return screen.backend == .shm && hides ? .isolated : screen.backend
     }
 
@@ -401,17 +435,21 @@
         }
         privateSegment = nil
         try grab(into: segment, offset: UInt32(loan.offsetInPool))
-        return try isGrabTrue()
+        guard try isGrabTrue() else { return false }
+        var bytes = loan.bytes
+        try drawCursor(into: &bytes)
+        return true
       case .isolated:
         let byteCount = area.width * area.height * 4
         if privateSegment == nil {
           privateSegment = try PrivateSegment(screen.connection, byteCount: byteCount)
         }
-        guard let segment = privateSegment?.segment else { return false }
+        guard let segment = privateSegment?.segment, let pixels = unsafe privateSegment?.pixels
+        else { return false }
         try grab(into: segment, offset: 0)
         guard try isGrabTrue() else { return false }
-        privateSegment?.blank(blankAreas, stride: area.width * 4)
-        privateSegment?.copy(to: &loan)
+        // SAFETY: nothing ends the private segment meanwhile.
+        unsafe try finish(pixels, into: &loan)
         return true
       case .socket, .automatic: return try grabOverSocket(into: &loan)
       }
@@ -421,70 +459,41 @@
     private mutating func grab(
       into segment: xcb_shm_seg_t, offset: UInt32
     ) throws(ScreenError) {
-      let pointer = unsafe screen.connection.pointer
-      // SAFETY: the server checks that the picture fits into the segment it mapped.
-      let cookie = unsafe xcb_shm_get_image(
-        pointer, target.drawable, Int16(target.border + area.x), Int16(target.border + area.y),
-        UInt16(area.width), UInt16(area.height), .max, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue),
-        segment, offset)
+      let sequence = target.requestPixels(area, into: segment, at: offset)
       changesMeanwhile = takeDamage()
       let _: XReply<xcb_shm_get_image_reply_t> = try screen.connection.reply(
-        to: "a grab of the screen (ShmGetImage)", cookie.sequence)
+        to: "a grab of the screen (ShmGetImage)", sequence)
     }
 
     private mutating func grabOverSocket(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
-      let pointer = unsafe screen.connection.pointer
-      let cookie = unsafe xcb_get_image(
-        pointer, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), target.drawable,
-        Int16(target.border + area.x), Int16(target.border + area.y), UInt16(area.width),
-        UInt16(area.height), .max)
+      let sequence = target.requestPixels(area)
       changesMeanwhile = takeDamage()
       let reply: XReply<xcb_get_image_reply_t> = try screen.connection.reply(
-        to: "a grab of the screen (GetImage)", cookie.sequence)
+        to: "a grab of the screen (GetImage)", sequence)
       guard try isGrabTrue() else { return false }
       // SAFETY: the pixels lie in the reply, which this process alone has, and which lives as long.
       let pixels = unsafe UnsafeMutableRawBufferPointer(
         mutating: UnsafeRawBufferPointer(
           try reply.list(
             xcb_get_image_data(reply.pointer), count: area.width * area.height * 4)))
-      unsafe pixels.blank(blankAreas, stride: area.width * 4)
-      unsafe loan.fill(from: UnsafeRawBufferPointer(pixels)[...])
+      unsafe try finish(pixels, into: &loan)
       return true
     }
-  }
 
-  extension UnsafeMutableRawBufferPointer {
-    /// Makes rectangles of a picture of 32-bit pixels black. Traps outside of it. Each pixel is
-    /// written once, however many thousand rectangles lie over it.
-    func blank(_ rects: [PixelRect], stride: Int) {
-      let rects = rects.filter { !$0.isEmpty }.sorted { $0.x < $1.x }
-      guard let top = rects.map(\.y).min(), let end = rects.map({ $0.y + $0.height }).max()
-      else { return }
-      for row in top..<end {
-        // All that begins further to the left is done up to here.
-        var column = 0
-        for rect in rects where rect.y <= row && row < rect.y + rect.height {
-          let first = Swift.max(rect.x, column)
-          guard first < rect.x + rect.width else { continue }
-          column = rect.x + rect.width
-          let bytes = row * stride + first * 4..<row * stride + column * 4
-          precondition(0 <= bytes.lowerBound && bytes.upperBound <= count, "\(rect)")
-          // SAFETY: the bounds were checked.
-          unsafe UnsafeMutableRawBufferPointer(rebasing: self[bytes])
-            .initializeMemory(as: UInt8.self, repeating: 0)
-        }
-      }
-    }
-  }
-
-  extension FrameLoan {
-    /// Copies pixels to the start of the slot. Traps if they do not fit.
-    mutating func fill(from pixels: Slice<UnsafeRawBufferPointer>) {
-      var bytes = self.bytes
-      unsafe precondition(pixels.count <= bytes.byteCount, "\(pixels.count) bytes are too many")
-      // SAFETY: the source fits into the slot.
-      unsafe bytes.withUnsafeMutableBytes {
-        unsafe $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels))
+    /// Brings a grabbed picture into the slot: without what must not be seen, with the cursor, and
+    /// as small as it is needed.
+    private mutating func finish(
+      _ pixels: UnsafeMutableRawBufferPointer, into loan: inout FrameLoan
+    ) throws(ScreenError) {
+      unsafe pixels.blank(blankAreas, stride: area.width * 4)
+      // SAFETY: the caller keeps the pixels during this call.
+      var bytes = unsafe MutableRawSpan(_unsafeBytes: pixels)
+      try drawCursor(into: &bytes)
+      if extent.divisor > 1 {
+        unsafe loan.fill(
+          shrinking: UnsafeRawBufferPointer(pixels), area, by: extent.divisor)
+      } else {
+        unsafe loan.fill(from: UnsafeRawBufferPointer(pixels)[...])
       }
     }
   }

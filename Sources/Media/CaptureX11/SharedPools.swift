@@ -70,19 +70,10 @@
       self.connection = connection
     }
 
-    /// Fills rectangles of the server's picture with black.
-    func blank(_ rects: [PixelRect], stride: Int) {
-      // SAFETY: the mapping lives as long as this value, and is this process's and the server's.
-      let pixels = unsafe UnsafeMutableRawBufferPointer(
-        start: mapping.base, count: mapping.byteCount)
-      unsafe pixels.blank(rects, stride: stride)
-    }
-
-    /// Copies the server's picture into a slot.
-    func copy(to loan: inout FrameLoan) {
-      // SAFETY: the mapping lives as long as this value.
-      let pixels = unsafe UnsafeRawBufferPointer(start: mapping.base, count: mapping.byteCount)
-      unsafe loan.fill(from: pixels[...])
+    /// The server's picture.
+    /// SAFETY: valid as long as this value; it is this process's and the server's.
+    @unsafe var pixels: UnsafeMutableRawBufferPointer {
+      unsafe UnsafeMutableRawBufferPointer(start: mapping.base, count: mapping.byteCount)
     }
 
     /// SAFETY: the connection is open as long as this value lives.
