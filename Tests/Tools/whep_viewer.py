@@ -11,6 +11,8 @@ It writes one line per event: `POST 201`, the direction of each section of the a
   media=KIND      requests `audio` instead of `video`; one kind, because aiortc does not bundle
   sends=yes       offers to send as well, and sends even if the answer refuses
   fir=N           requests a key frame by FIR after every N frames; `key COUNT` reports key frames
+  size=WxH        says that it shows the pictures in this size (RFC 6236), and for `later=WxH` after
+                  the first frame of another one
   visits=N        comes back N times in all, and leaves each time after five frames
 """
 import asyncio
@@ -32,6 +34,7 @@ from test_pattern import mark
 
 settings = dict(word.split("=", 1) for word in sys.argv[2:])
 kind = settings.get("media", "video")
+first_frame = asyncio.Event()
 
 
 def say(*words):
@@ -56,6 +59,7 @@ async def consume(receiver, track, stop):
         while True:
             frame = await track.recv()
             count += 1
+            first_frame.set()
             if count == 5 and "visits" in settings:
                 stop.set()
             if track.kind == "video":
@@ -89,6 +93,11 @@ def take(answer):
     return RTCSessionDescription(answer, "answer")
 
 
+def shown(size):
+    width, height = size.split("x")
+    return f"a=imageattr:* recv [x={width},y={height}]\r\n"
+
+
 async def visit(session, stop):
     """Watches until it is to stop."""
     peer = RTCPeerConnection()
@@ -96,14 +105,24 @@ async def visit(session, stop):
     receiver = peer.getTransceivers()[0].receiver
     peer.on("track", lambda track: asyncio.ensure_future(consume(receiver, track, stop)))
     await peer.setLocalDescription(await peer.createOffer())
+    sdp = peer.localDescription.sdp
+    if "size" in settings:
+        sdp = sdp.replace("a=mid:", shown(settings["size"]) + "a=mid:", 1)
     async with session.post(
-        sys.argv[1], data=peer.localDescription.sdp,
+        sys.argv[1], data=sdp,
         headers={"Content-Type": "application/sdp"},
     ) as response:
         say("POST", response.status)
         resource = urljoin(sys.argv[1], response.headers.get("Location", ""))
         answer = await response.text()
     await peer.setRemoteDescription(take(answer))
+    if "later" in settings:
+        await first_frame.wait()
+        async with session.patch(
+            resource, data=shown(settings["later"]),
+            headers={"Content-Type": "application/trickle-ice-sdpfrag"},
+        ) as response:
+            say("PATCH", response.status)
     await stop.wait()
     sent = sum(
         report.packetsSent for report in (await peer.getStats()).values()

@@ -21,6 +21,10 @@ public protocol Destination: AnyObject {
   /// from the publisher, because the runner keeps the newest frame itself.
   var heldFrames: Int { get }
 
+  /// What it can use of the pictures. Asked before each frame, and at least once a second: the
+  /// source may publish less if no other subscriber needs more.
+  var pictureDemand: Demand { get }
+
   /// Whether the newest frame should be sent again while the screen stands still, so that players
   /// see at least one frame a second.
   var wantsRepeatedFrames: Bool { get }
@@ -98,6 +102,7 @@ public protocol Destination: AnyObject {
 }
 
 extension Destination {
+  public var pictureDemand: Demand { .everything }
   public var frameLimit: Int? { nil }
   public var lostFrames: Int { 0 }
   public var network: NetworkFigures? { nil }

@@ -7,6 +7,7 @@ struct Subscription: Sendable {
   let stream: StreamName
   let group: AppGroup
   let policies: [DeliveryPolicy]
+  let demand: Demand
   let report: @Sendable (UploadReport) -> Void
 
   func subscribe(
@@ -35,6 +36,7 @@ struct Subscription: Sendable {
   ) throws(SubscriberError) -> UploadRunner.Attachment {
     var options = SubscriberOptions()
     options.policy = policy.subscriberPolicy
+    options.demand = demand
     // A lossless subscriber starts at the beginning; others start at the current frame.
     options.start = policy.isLossless ? .oldest : .newest
     let askedNs = monotonicNowNs()
@@ -57,6 +59,6 @@ struct Subscription: Sendable {
     report(.attached(stream, policy))
     return UploadRunner.Attachment(
       subscriber: subscriber, policy: policy,
-      start: policy.isLossless ? nil : FreshStart(askedNs: askedNs))
+      start: policy.isLossless ? nil : FreshStart(askedNs: askedNs, demand))
   }
 }

@@ -121,6 +121,6 @@ extension UploadRunner {
     let lossless = DeliveryPolicy.lossless(deadlineSeconds: DeliveryPolicy.defaultLosslessSeconds)
     return Subscription(
       stream: stream, group: group, policies: plan.policy.map { [$0] } ?? [lossless, live],
-      report: report)
+      demand: destination.pictureDemand, report: report)
   }
 }

@@ -122,6 +122,7 @@ public final class UploadRunner {
       }
       adjust(&pump)
       try sendSound()
+      if let member = inputs[0].member { set.setDemand(destination.pictureDemand, of: member) }
       if end == nil {
         try attempt { () throws(DestinationError) in try pump.repeatIfStill() }
       }

@@ -12,6 +12,8 @@ public struct CandidateFragment: Hashable, Sendable {
   /// Identifies the ICE session; nil if the fragment omits it.
   public private(set) var usernameFragment: String?
   public private(set) var candidates: [Candidate] = []
+  /// The size in which the viewer shows the pictures from now on, if the fragment states it.
+  public private(set) var shownSize: ShownSize?
 
   /// Candidates without a literal address (a browser's `….local`) are skipped, because looking
   /// them up would query the network. TCP candidates are skipped, because they would let a viewer
@@ -26,6 +28,8 @@ public struct CandidateFragment: Hashable, Sendable {
         usernameFragment = String(value)
       } else if let value = Self.value(of: "mid", in: attribute) {
         mid = String(value)
+      } else if let size = ShownSize(attribute: attribute) {
+        shownSize = size
       } else if attribute.hasPrefix("candidate:") {
         guard attribute.utf8.count <= Self.longestCandidate else { return nil }
         guard attribute.split(separator: " ").count >= 8 else { return nil }

@@ -32,6 +32,7 @@
       let handle = try unsafe Self.connect(offer, localAddress, encoder, state)
       self.offer = offer
       self.state = state
+      if let size = offer.shownSize { state.note(size) }
       name = String(UInt64.random(in: 1 << 60...UInt64.max), radix: 36)
       connection = unsafe Mutex(Connection(handle: handle, candidateCount: offer.candidateCount))
     }
@@ -99,6 +100,7 @@
       if let own = fragment.usernameFragment, own != offer.usernameFragment {
         return .otherSession
       }
+      if let size = fragment.shownSize { state.note(size) }
       return connection.withLock { connection in
         guard let handle = unsafe connection.handle else { return .unknownViewer }
         connection.candidateCount += fragment.candidates.count

@@ -16,6 +16,8 @@
     /// The names of its sections, in order.
     let mids: [String]
     private(set) var tracks: [Track] = []
+    /// Nil if it wants pictures in full size.
+    let shownSize: ShownSize?
 
     private static let maximumSections = 8
 
@@ -30,6 +32,7 @@
       }
       offered.receiveOnly()
       offered.nameOneFingerprint()
+      shownSize = ShownSize(in: SessionDescription(text))
       let description = SessionDescription(offered.text)
       guard (1...Self.maximumSections).contains(description.media.count) else {
         throw .malformed("it has \(description.media.count) media sections")

@@ -2,6 +2,7 @@
   import CWebRTC
   import Platform
   import Synchronization
+  import WHIP
 
   /// The connection state of a viewer, updated by webrtcbin's threads.
   final class ViewerState: Sendable {
@@ -11,6 +12,7 @@
       /// When the connection was lost; nil while it works.
       var lostAtNs: UInt64?
       var isEnded = false
+      var shownSize: ShownSize?
     }
 
     private static let connectingNs: UInt64 = 20_000_000_000
@@ -37,6 +39,11 @@
         return !$0.isConnected && nowNs > admittedAtNs &+ Self.connectingNs
       }
     }
+
+    /// The size in which the viewer shows the pictures; nil for full size.
+    var shownSize: ShownSize? { values.withLock { $0.shownSize } }
+
+    func note(_ size: ShownSize) { values.withLock { $0.shownSize = size } }
 
     func requestKeyFrame() { onChange(true) }
 

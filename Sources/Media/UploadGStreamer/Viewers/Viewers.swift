@@ -1,4 +1,5 @@
 #if Media
+  import FrameBus
   import Platform
   import Synchronization
   import Upload
@@ -53,6 +54,17 @@
     public var count: Int { room.withLock { $0.viewers.count } }
     /// The number of viewers admitted so far.
     public var admittedCount: Int { room.withLock { $0.admittedCount } }
+
+    /// The largest size in which a viewer shows the pictures.
+    var demand: Demand {
+      let sizes = room.withLock { $0.viewers }.map(\.state.shownSize)
+      let known = sizes.compactMap { $0 }
+      // One that states nothing shows them in full size.
+      guard known.count == sizes.count, let width = known.map(\.width).max(),
+        let height = known.map(\.height).max()
+      else { return .everything }
+      return Demand(box: Demand.Box(width: width, height: height))
+    }
 
     // MARK: Admission
 

@@ -5,8 +5,8 @@
   import Synchronization
   import Upload
 
-  /// Encodes a stream's pictures and sound once for all viewers. The first frame sets the picture
-  /// size, as in a file.
+  /// Encodes a stream's pictures and sound once for all viewers, in the size of the stream: a change
+  /// of size begins a new encoder, whose first picture is a key frame.
   public final class ViewersDestination: Destination {
     public let heldFrames = 2
     public let wantsRepeatedFrames = true
@@ -22,6 +22,8 @@
     private var hasSound = false
     private var pictures: Pictures?
     private var sound: Feed?
+    /// Of encoders that have ended.
+    private var formerBytes: UInt64 = 0
     private var keyFrameAtNs: UInt64 = 0
     /// The CLOCK_MONOTONIC time at which the run's own time began.
     private var originNs: UInt64?
@@ -42,7 +44,9 @@
 
     deinit { abandon() }
 
-    public var byteCount: UInt64 { pictures?.feed.pipeline.bytesWritten ?? 0 }
+    public var byteCount: UInt64 { formerBytes + (pictures?.feed.pipeline.bytesWritten ?? 0) }
+
+    public var pictureDemand: Demand { viewers.demand }
 
     /// The median latency from capture to encoded of the frames since the last call; 0 without any.
     /// Any thread may call it.
@@ -64,6 +68,11 @@
     }
 
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+      if let started = self.pictures, !started.format.hasSize(of: frame.lease.format) {
+        formerBytes = byteCount
+        started.feed.pipeline.stop()
+        self.pictures = nil
+      }
       // The operator ?? would lose the type of the error.
       var pictures =
         if let started = self.pictures { started } else { try start(frame, ptsNs) }
@@ -149,6 +158,12 @@
     public func abandon() {
       pictures?.feed.pipeline.stop()
       sound?.pipeline.stop()
+    }
+  }
+
+  extension FrameFormat {
+    fileprivate func hasSize(of other: FrameFormat) -> Bool {
+      width == other.width && height == other.height
     }
   }
 
