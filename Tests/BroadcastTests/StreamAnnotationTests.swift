@@ -70,4 +70,21 @@ import Testing
       _ = try application.end(with: Signal.terminate)
     }
   }
+
+  /// Its host goes on meanwhile: the extension is restarted.
+  @Test func nameReachesAnApplicationThatWasStopped() throws {
+    try withWatchdog {
+      let application = try application()
+      let session = try scene.start()
+      try scene.events.wait(for: .live)
+      application.process.send(signal: Signal.stop)
+      for name in ["org.example.one", "org.example.two"] { try annotate(name) }
+      try scene.kill(.extension)
+      try scene.events.wait(for: .roleRestarted(.extension))
+      application.process.send(signal: Signal.continue)
+      try waitUntil("the newest name is there") { try listed() == "org.example.two" }
+      #expect(try scene.finish(session) == .finished)
+      _ = try application.end(with: Signal.terminate)
+    }
+  }
 }

@@ -19,7 +19,9 @@ final class HostRun: @unchecked Sendable {
   let starter: RoleStarter?
   private let finishTimeout: Duration
   let onEvent: @Sendable (BroadcastEvent) -> Void
-  private let wake: Wake
+  let wake: Wake
+  /// The name of the application that is being passed on.
+  let delivery = Delivery()
   private let ended: StopSignal
   /// Raised once somebody requests the end, for work of this thread that takes long.
   private let finishRequested: StopSignal

@@ -71,7 +71,7 @@ public struct SourceKind: Sendable {
   /// Why no window can be black, as text for people; nil if windows can. Only an X server says
   /// where they are.
   package var protectionObstacle: String? {
-    needs == .display ? nil : "impossible for \(name):"
+    needs == .display ? nil : "impossible for \(name)"
   }
 
   /// Throws if a capture of this kind would ignore one of the settings.
