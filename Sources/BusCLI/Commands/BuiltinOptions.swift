@@ -77,12 +77,9 @@ struct BuiltinOptions: ParsableArguments {
   private func refuseUseless(_ kind: DestinationKind) throws(UsageError) {
     var useless = [DestinationKind.png, .null].contains(kind) ? encoding.optionArguments : []
     if kind != .whip {
-      let reconnects = [DestinationKind.srt, .rtmp, .rtmps].contains(kind)
       useless += trust.optionArguments + Self.withoutUsual(media.optionArguments)
-      useless += connection.optionArguments.filter {
-        !reconnects || $0.hasPrefix("--lost-after")
-      }
     }
+    useless += connection.useless(for: [kind])
     if let option = useless.first {
       throw UsageError("\(option.prefix { $0 != "=" }) has no effect with \(kind.scheme):; omit it")
     }

@@ -143,6 +143,17 @@ public struct ConnectionOptions: ParsableArguments {
       throw ValidationError("--lost-after \(lostAfter): use a number of seconds from 1 to 1e9")
     }
   }
+
+  /// The options that no destination of these kinds reads.
+  public func useless(for kinds: [DestinationKind]) -> [String] {
+    let reconnecting = [DestinationKind.whip, .srt, .rtmp, .rtmps]
+    var useless: [String] = []
+    if retryFor != nil, !kinds.contains(where: { reconnecting.contains($0) }) {
+      useless.append("--retry-for")
+    }
+    if lostAfter != nil, !kinds.contains(.whip) { useless.append("--lost-after") }
+    return useless
+  }
 }
 
 /// The encoder's options, which `framebus extension register --builtin` takes as well.

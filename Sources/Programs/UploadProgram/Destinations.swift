@@ -18,6 +18,7 @@ extension Send {
     _ display: ProgressDisplay, _ broadcast: SetupInfo? = nil,
     _ connection: BroadcastConnection? = nil, opensSecrets: Bool = true
   ) throws -> any Destination {
+    try refuseUseless()
     let encoder = try encoder(broadcast?.settings)
     let making = Making(
       display: display, broadcast: broadcast, connection: connection, encoder: encoder,
@@ -52,6 +53,18 @@ extension Send {
       return try send.make(address, making)
     }
   #endif
+
+  /// Refuses options for a connection if no destination has one. The setting that `--follow` follows
+  /// may name one later. An unknown kind has an error of its own.
+  private func refuseUseless() throws(UsageError) {
+    let kinds = upload.destinations.map { (try? DestinationSpecification($0))?.kind }
+    guard !upload.follow, !followsAddress, !kinds.contains(nil) else { return }
+    if let option = upload.connection.useless(for: kinds.compactMap(\.self)).first {
+      let schemes = upload.destinations.map { $0.prefix { $0 != ":" } + ":" }
+      throw UsageError(
+        "\(option) has no effect with \(schemes.joined(separator: " and ")); omit it")
+    }
+  }
 
   /// What all destinations of a run are made with.
   private struct Making {
