@@ -121,6 +121,11 @@ public struct SubscriberSet: ~Copyable, Sendable {
     entries.first { $0.member == member }?.pauseReason
   }
 
+  /// Why the publisher of a member's stream has ended it, even if frames are left to receive.
+  package func finishReason(of member: Member) -> FinishReason? {
+    entries.first { $0.member == member }?.subscriber?.attachment?.finishReason
+  }
+
   /// `Subscriber.content` of a member.
   public func content(of member: Member) -> StreamContent? {
     entries.first { $0.member == member }?.content

@@ -117,12 +117,13 @@ public final class UploadRunner {
         rest(&set, pictures: true)
         while end == nil, try receive(&set, until: .now) {}
       }
+      try noticeEnd(&set)
       if inputs.contains(where: { $0.heldBack != nil && $0.start?.end.isPast == true }) {
         try sendHeldBack(set)
       }
       adjust(&pump)
-      try sendSound()
       if let member = inputs[0].member { set.setDemand(destination.pictureDemand, of: member) }
+      try sendSound()
       if end == nil {
         try attempt { () throws(DestinationError) in try pump.repeatIfStill() }
       }
@@ -132,6 +133,17 @@ public final class UploadRunner {
     let end = self.end ?? .stopped
     if end == .publisherFinished || end == .publisherFailed { try sendHeldBack(set) }
     return end
+  }
+
+  /// Notices the end of a live stream while every attempt to connect fails: nothing is received
+  /// meanwhile, and the next attempt may be far away.
+  private func noticeEnd(_ set: inout SubscriberSet) throws(UploadError) {
+    guard end == nil, !inputs[0].isLossless, let member = inputs[0].member,
+      let error = destination.unconnected, let reason = set.finishReason(of: member)
+    else { return }
+    // The first attempt goes on.
+    if case .notConnected = error { return }
+    try close(member, reason, &set)
   }
 
   /// Drops of the pictures, or of the sound if there are no pictures.

@@ -30,6 +30,8 @@
     private var hasPictures = false
     private var connection: Connection?
     private var bytesBefore: UInt64 = 0
+    /// Packets that earlier connections sent again.
+    private var repeatedBefore = 0
     private var newest: SequenceNumber?
     /// Frames of this connection, without repeated ones.
     private var frameCount = 0
@@ -85,6 +87,7 @@
       readLink()
       guard let connection, connection.figures.bytesArrived != nil else { return nil }
       var network = connection.figures.network
+      network.retransmittedPackets += repeatedBefore
       network.targetBitsPerSecond =
         demand?.bitsPerSecond ?? connection.destination.targetBitsPerSecond ?? 0
       return network
@@ -241,6 +244,7 @@
       readLink()
       connection.destination.abandon()
       bytesBefore += bytesTaken
+      repeatedBefore += self.connection?.figures.network.retransmittedPackets ?? 0
       self.connection = nil
     }
   }

@@ -7,18 +7,26 @@
   struct RetrySchedule {
     private let limit: Duration
     private let firstLimit: Duration
+    private let provenTime: Duration
     private var backOff = BackOff()
     /// The time of the next attempt.
     private(set) var next = Deadline.now
     /// When to stop reconnecting; nil until the peer was reached.
     private var retryDeadline: Deadline?
+    /// Whether any attempt had reached the peer.
+    private var hasWorked = false
 
     /// - Parameters:
     ///   - limit: how long to try to reconnect after a working connection is lost.
     ///   - firstLimit: how long to try to reach the peer for the first time.
-    init(for limit: Duration, first firstLimit: Duration) {
+    ///   - provenTime: how long after the begin of an attempt its connection must still have worked
+    ///     to count as one that works: a server may accept every connection and close it.
+    init(
+      for limit: Duration, first firstLimit: Duration, provenTime: Duration = .seconds(10)
+    ) {
       self.limit = limit
       self.firstLimit = firstLimit
+      self.provenTime = provenTime
     }
 
     /// Counts a failed attempt.
@@ -27,9 +35,11 @@
     ///   - wait: the least time until the next attempt, which the peer asks for.
     /// - Returns: the time until the next attempt; nil if that is after the deadline.
     mutating func fail(hadWorked: Bool, asking wait: Duration? = nil) -> Duration? {
-      if hadWorked {
-        backOff.reset()
+      let isProven = next.monotonicNs &+ provenTime.clampedNanoseconds <= monotonicNowNs()
+      if hadWorked, isProven || !hasWorked {
+        hasWorked = true
         retryDeadline = .after(limit)
+        if isProven { backOff.reset() }
       } else if retryDeadline == nil {
         retryDeadline = .after(firstLimit)
       }

@@ -36,6 +36,8 @@
     private var refused: SequenceNumber?
     public private(set) var lostFrames = 0
     private var lastNetwork: NetworkFigures?
+    /// Packets that earlier connections sent again.
+    private var repeatedBefore = 0
     private var retries: RetrySchedule
     /// Whether any attempt was connected.
     private var hasWorked = false
@@ -118,18 +120,18 @@
 
     public var byteCount: UInt64 { bytesBefore + (attempt?.pipeline.bytesWritten ?? 0) }
 
-    /// That of the present connection, or the last one.
+    /// That of the present connection, or the last one; packets are counted over all of them.
     public var network: NetworkFigures? {
-      attempt.flatMap { $0.connection.hasConnected ? Self.network($0.connection.bitrate) : nil }
+      attempt.flatMap { $0.connection.hasConnected ? figures($0.connection.bitrate) : nil }
         ?? lastNetwork
     }
 
-    private static func network(_ bitrate: BitrateControl) -> NetworkFigures {
+    private func figures(_ bitrate: BitrateControl) -> NetworkFigures {
       var figures = NetworkFigures()
       figures.targetBitsPerSecond = bitrate.bitsPerSecond
       figures.roundTripNs = bitrate.roundTripNs
       figures.lostShare = bitrate.lostShare
-      figures.retransmittedPackets = bitrate.repeatedPackets
+      figures.retransmittedPackets = repeatedBefore + bitrate.repeatedPackets
       return figures
     }
 
@@ -370,6 +372,7 @@
       guard let attempt else { return }
       if attempt.connection.hasConnected { hasWorked = true }
       lastNetwork = network
+      repeatedBefore = lastNetwork?.retransmittedPackets ?? 0
       attempt.connection.end()
       attempt.pipeline.stop()
       // A lost connection limits nobody.
