@@ -114,7 +114,8 @@ def median(numbers):
     return sorted(numbers)[len(numbers) // 2]
 
 
-print("| viewer | picture | X server | capture | view | all, ms of CPU a second | pictures a second |")
+print("| viewer | picture | X server | capture | view | all, ms of CPU a second "
+      "| pictures a second |")
 print("| --- | --- | --- | --- | --- | --- | --- |")
 for name, arguments in [("1170 x 658", ["size=1170x658"]), ("states nothing", [])]:
     found = [measure(arguments) for _ in range(rounds)]

@@ -1,8 +1,8 @@
 import FrameBus
 
 /// How much of its pictures a source publishes: in what size, and how often. It follows the demand
-/// of the subscribers, up at once and down slowly, so that one who comes and goes, or a hostile one,
-/// changes little for the others.
+/// of the subscribers, up at once and down slowly, so that one that comes and goes changes little
+/// for the others.
 ///
 /// A pure calculation over the times that the caller passes in; it never reads a clock.
 public struct CaptureExtent: Hashable, Sendable {

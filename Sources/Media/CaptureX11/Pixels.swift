@@ -27,8 +27,8 @@
   }
 
   extension FrameLoan {
-    /// Copies a picture of 32-bit pixels into the slot, each square of `divisor` pixels as one: their
-    /// mean. Squares at the right and the lower edge may be smaller.
+    /// Copies a picture of 32-bit pixels into the slot, each square of `divisor` pixels as one,
+    /// their mean. Squares at the right and the lower edge may be smaller.
     mutating func fill(
       shrinking pixels: UnsafeRawBufferPointer, _ area: PixelRect, by divisor: Int
     ) {

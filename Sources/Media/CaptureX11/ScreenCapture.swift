@@ -408,8 +408,8 @@
       return protection.isCurrent && !needsCheck && !isUndecided
     }
 
-    /// Subscribers map the pool, so pixels that they must not see may never be in it. A picture that
-    /// is made smaller lies elsewhere before.
+    /// Subscribers map the pool, so pixels that they must not see may never be in it. Nor does
+    /// a picture fit that is yet to be made smaller.
     private var backend: ScreenBackend {
       let hides = protection.isOn || !protection.areas.isEmpty || extent.divisor > 1
       return screen.backend == .shm && hides ? .isolated : screen.backend

@@ -54,8 +54,8 @@ extension Send {
     }
   #endif
 
-  /// Refuses options for a connection if no destination has one. The setting that `--follow` follows
-  /// may name one later. An unknown kind has an error of its own.
+  /// Refuses options for a connection if no destination has one. The setting that `--follow`
+  /// follows may name one later. An unknown kind has an error of its own.
   private func refuseUseless() throws(UsageError) {
     let kinds = upload.destinations.map { (try? DestinationSpecification($0))?.kind }
     guard !upload.follow, !followsAddress, !kinds.contains(nil) else { return }

@@ -54,7 +54,8 @@
     }
 
     private func viewer(_ view: ViewProgram, _ settings: String...) throws -> RunningProgram {
-      try RunningProgram("/usr/bin/python3", [tool("whep_viewer.py"), view.url + "whep"] + settings)
+      try RunningProgram(
+        "/usr/bin/python3", [tool("whep_viewer.py"), view.url + "whep"] + settings)
     }
 
     @Test func pageStatesTheSizeOfItsPicture() throws {

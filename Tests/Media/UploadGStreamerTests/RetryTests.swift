@@ -9,7 +9,8 @@
   @Suite struct RetryTests {
     /// A server may accept each connection and close it.
     @Test func backoffGrowsUntilAConnectionHasWorkedForSomeTime() throws {
-      var schedule = RetrySchedule(for: .seconds(120), first: .seconds(10), provenTime: .seconds(60))
+      var schedule = RetrySchedule(
+        for: .seconds(120), first: .seconds(10), provenTime: .seconds(60))
       let pauses = (1...4).map { _ in schedule.fail(hadWorked: true) ?? .zero }
       for (pause, least) in zip(pauses, [375, 750, 1500, 3000]) {
         #expect(pause >= .milliseconds(least))
@@ -41,7 +42,8 @@
         let upload = try RunningProgram(
           "framebus",
           [
-            "upload", "whip:http://127.0.0.1:\(port.number)/x", "--allow-http", "--retry-for", "600",
+            "upload", "whip:http://127.0.0.1:\(port.number)/x", "--allow-http", "--retry-for",
+            "600",
             "--root", root.path,
           ])
         // The fifth pause has at least six seconds.

@@ -5,8 +5,8 @@
   import Synchronization
   import Upload
 
-  /// Encodes a stream's pictures and sound once for all viewers, in the size of the stream: a change
-  /// of size begins a new encoder, whose first picture is a key frame.
+  /// Encodes a stream's pictures and sound once for all viewers, in the size of the stream: a
+  /// change of size begins a new encoder, whose first picture is a key frame.
   public final class ViewersDestination: Destination {
     public let heldFrames = 2
     public let wantsRepeatedFrames = true
