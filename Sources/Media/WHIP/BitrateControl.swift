@@ -16,9 +16,10 @@ public struct BitrateControl: Hashable, Sendable {
   private var reportedNs: UInt64?
   private var encoderBitsPerSecond: Int
 
-  private static let paceFactor = 1.3
+  private static let paceFactor = 2.5
   /// A receiver cannot demand less, which would be no picture.
   private static let leastReceiverMaximum = 30_000
+  private static let sound = (usual: 96_000, least: 32_000)
   /// The smallest change that is passed to an encoder, as a share.
   private static let leastChange = 0.05
 
@@ -42,6 +43,10 @@ public struct BitrateControl: Hashable, Sendable {
   /// way; nil for at once, if the path and the receiver allow what was requested.
   public var pace: Int? { isLimited ? Int(Double(bitsPerSecond) * Self.paceFactor) : nil }
   var isLimited: Bool { bitsPerSecond < maximum }
+  /// That of the sound, which is the last to suffer: only where the pictures cannot give way.
+  public var soundBitsPerSecond: Int {
+    isLimited && bitsPerSecond <= minimum ? Self.sound.least : Self.sound.usual
+  }
 
   /// Changes the requested bitrate. One that was lowered for the path stays, unless it is higher.
   public mutating func limit(to maximum: Int) {
@@ -98,46 +103,5 @@ public struct BitrateControl: Hashable, Sendable {
     let rate = Double(byteCount * 8) / seconds
     repeatedBitsPerSecond += share * (rate - repeatedBitsPerSecond)
     if repeatedBitsPerSecond < 1000 { repeatedBitsPerSecond = 0 }
-  }
-}
-
-/// The rate by losses, once a second.
-private struct LossEstimate: Hashable, Sendable {
-  var bitsPerSecond: Double
-  private var sum = WebRTCReport()
-  private var judgedNs: UInt64?
-  private var leastRoundTripNs = UInt64.max
-  private(set) var roundTripNs: UInt64?
-  private(set) var share: Double?
-
-  private static let intervalNs: UInt64 = 900_000_000
-  /// A round trip that is longer by this has a queue.
-  private static let queueNs: UInt64 = 80_000_000
-  private static let growth = 1.1
-  /// Where delays bound the rate, losses that have ended need not.
-  private static let growthBesideDelays = 1.5
-
-  init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
-
-  mutating func add(_ report: WebRTCReport, used: Double, hasDelays: Bool, nowNs: UInt64) {
-    sum.packetsExpected += report.packetsExpected
-    sum.packetsLost += report.packetsLost
-    if let time = report.roundTripNs {
-      roundTripNs = time
-      leastRoundTripNs = min(leastRoundTripNs, time)
-    }
-    if let judgedNs, nowNs < judgedNs &+ Self.intervalNs { return }
-    guard let share = sum.lostShare else { return }
-    judgedNs = nowNs
-    self.share = share
-    sum = WebRTCReport()
-    let hasQueue = roundTripNs.map { $0 > leastRoundTripNs &+ Self.queueNs } ?? false
-    switch share {
-    case ..<0.02: bitsPerSecond *= hasDelays ? Self.growthBesideDelays : Self.growth
-    // The queue is full, and what is lost is what does not fit.
-    case 0.02... where hasQueue && !hasDelays: bitsPerSecond = used * (1 - share) * 0.85
-    case 0.1...: bitsPerSecond = used * (1 - 0.5 * share)
-    default: break
-    }
   }
 }

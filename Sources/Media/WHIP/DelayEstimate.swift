@@ -18,6 +18,8 @@ struct DelayEstimate: Hashable, Sendable {
   private(set) var bitsPerSecond: Double
   private var trend = DelayTrend()
   private var throughput = Throughput()
+  private var trains = PacketTrains()
+  private var jumps = Jumps()
   /// The delays now and without a queue, with the difference of the clocks.
   private var delayMs = 0.0
   private var leastDelayMs = Double.infinity
@@ -35,8 +37,14 @@ struct DelayEstimate: Hashable, Sendable {
   /// Within these shares of the capacity, growth is careful.
   private static let nearness = 0.85...1.1
   private static let packetBits = 9600.0
+  private static let jumpFrom = 1.5
+  private static let longestJump = 2.0
+  /// Below what the path carried, once the queue has drained.
+  private static let returnGrowth = 1.6
   /// A queue that does not grow, but stays this long, is to drain; a short one may.
   private static let queueMs = (short: 40.0, long: 80.0)
+  /// A long queue drains within a second, at this share of the throughput at least.
+  private static let leastDecrease = 0.55
 
   init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
 
@@ -44,6 +52,7 @@ struct DelayEstimate: Hashable, Sendable {
   mutating func update(_ arrivals: [PacketArrival], roundTripNs: UInt64, nowNs: UInt64) {
     for arrival in arrivals {
       throughput.add(arrival)
+      trains.add(arrival)
       guard let arrivedNs = arrival.arrivedNs else { continue }
       trend.add(arrival.sentNs, arrivedNs)
       delayMs = Double(Int64(bitPattern: arrivedNs &- arrival.sentNs)) / 1e6
@@ -55,9 +64,10 @@ struct DelayEstimate: Hashable, Sendable {
     leastDelayMs += elapsed
     let queueMs = delayMs - leastDelayMs
     switch trend.signal {
-    case .overuse: reduce(roundTripNs, nowNs)
-    case .normal where queueMs > Self.queueMs.long: reduce(roundTripNs, nowNs)
-    case .normal where queueMs < Self.queueMs.short: grow(for: elapsed, roundTripNs)
+    case .overuse: reduce(queueMs, roundTripNs, nowNs)
+    case .normal where queueMs > Self.queueMs.long: reduce(queueMs, roundTripNs, nowNs)
+    case .normal where queueMs < Self.queueMs.short:
+      if !jump(roundTripNs, nowNs) { grow(for: elapsed, roundTripNs) }
     case .normal, .underuse: break
     }
   }
@@ -67,11 +77,13 @@ struct DelayEstimate: Hashable, Sendable {
     bitsPerSecond = min(maximum, max(minimum, bitsPerSecond))
   }
 
-  private mutating func reduce(_ roundTripNs: UInt64, _ nowNs: UInt64) {
+  private mutating func reduce(_ queueMs: Double, _ roundTripNs: UInt64, _ nowNs: UInt64) {
     guard let carried = throughput.carried, let offered = throughput.offered,
       nowNs > decreasedNs &+ max(roundTripNs, 200_000_000)
     else { return }
     decreasedNs = nowNs
+    trains.reset()
+    jumps.noteQueue(nowNs)
     // Everything arrives as fast as it is sent: the encoder sends little, or unevenly.
     if carried > 0.9 * offered { return bitsPerSecond *= Self.gentleDecrease }
     if let capacity, abs(carried - capacity) < 0.5 * capacity {
@@ -79,7 +91,20 @@ struct DelayEstimate: Hashable, Sendable {
     } else {
       capacity = carried
     }
-    bitsPerSecond = min(bitsPerSecond, Self.decrease * carried)
+    let share = Self.decrease - max(0, queueMs - Self.queueMs.long) / 1000
+    bitsPerSecond = min(bitsPerSecond, max(Self.leastDecrease, share) * carried)
+  }
+
+  /// Takes the rate at which the packets of pictures arrive, if that is far above the bitrate.
+  private mutating func jump(_ roundTripNs: UInt64, _ nowNs: UInt64) -> Bool {
+    guard jumps.allow(nowNs, roundTripNs), let carried = trains.carried,
+      carried > Self.jumpFrom * bitsPerSecond
+    else { return false }
+    bitsPerSecond = min(Self.decrease * carried, Self.longestJump * bitsPerSecond)
+    capacity = nil
+    trains.reset()
+    jumps.noteJump(nowNs)
+    return true
   }
 
   private mutating func grow(for seconds: Double, _ roundTripNs: UInt64) {
@@ -87,12 +112,44 @@ struct DelayEstimate: Hashable, Sendable {
     if let capacity, carried > capacity * Self.nearness.upperBound { self.capacity = nil }
     let isNear = capacity.map { Self.nearness.contains(bitsPerSecond / $0) } ?? false
     let response = Double(roundTripNs) / 1e9 + 0.1
+    let isBelow = capacity.map { bitsPerSecond < Self.nearness.lowerBound * $0 } ?? false
+    let growth = isBelow ? Self.returnGrowth : Self.fastGrowth
     let wanted =
       isNear
       ? bitsPerSecond + max(4000, Self.packetBits / response) * seconds
-      : bitsPerSecond * (1 + (Self.fastGrowth - 1) * seconds)
+      : bitsPerSecond * (1 + (growth - 1) * seconds)
     // An encoder that has little to send proves little.
     if wanted < 1.5 * carried + 10_000 { bitsPerSecond = max(bitsPerSecond, wanted) }
+  }
+}
+
+/// When the bitrate may jump. After a jump that was followed by a queue, the next waits twice as
+/// long: the path passes packets on in groups, and says little about its rate.
+private struct Jumps: Hashable, Sendable {
+  private static let calmNs: UInt64 = 400_000_000
+  private static let pauseNs: (first: UInt64, longest: UInt64) = (1_000_000_000, 16_000_000_000)
+  /// A queue this soon after a jump is its consequence.
+  private static let consequenceNs: UInt64 = 1_500_000_000
+
+  private var queueNs: UInt64 = 0
+  private var jumpedNs: UInt64 = 0
+  private var pauseNs: UInt64 = 0
+
+  mutating func noteJump(_ nowNs: UInt64) { jumpedNs = nowNs }
+
+  mutating func noteQueue(_ nowNs: UInt64) {
+    queueNs = nowNs
+    if jumpedNs > 0, nowNs < jumpedNs &+ Self.consequenceNs {
+      pauseNs = min(Self.pauseNs.longest, max(Self.pauseNs.first, 2 * pauseNs))
+      jumpedNs = 0
+    }
+  }
+
+  mutating func allow(_ nowNs: UInt64, _ roundTripNs: UInt64) -> Bool {
+    if jumpedNs > 0, nowNs > jumpedNs &+ 2 * Self.consequenceNs { pauseNs = 0 }
+    let calmNs = max(Self.calmNs, 2 * roundTripNs)
+    return nowNs > queueNs &+ calmNs &+ pauseNs
+      && nowNs > jumpedNs &+ Self.calmNs / 2 &+ roundTripNs
   }
 }
 

@@ -43,6 +43,11 @@ extension ReceiverReports {
   private struct State {
     var fresh: WebRTCReport?
     var sent = SentPackets()
+    /// The newest sequence number that was requested again.
+    private var newestRequest: UInt16?
+    private var requestedAt: UInt32 = 0
+    /// After this time without a request, a number is not compared with the newest.
+    private static let requestPause: UInt32 = 2 << 16
     /// By SSRC.
     private var newest: [UInt32: Block] = [:]
 
@@ -57,6 +62,7 @@ extension ReceiverReports {
         case .blocks(let skipped):
           receiveBlocks(of: body.dropFirst(skipped), atMost: header.count, now)
         case .arrivals: receiveArrivals(body)
+        case .requests: receiveRequests(body, now)
         case .maximumBitrate:
           guard let maximum = Self.maximumBitrate(body) else { continue }
           change { $0.maximumBitsPerSecond = maximum }
@@ -74,6 +80,27 @@ extension ReceiverReports {
     private mutating func receiveArrivals(_ body: ArraySlice<UInt8>) {
       let arrivals = TransportFeedback.arrivals(in: Array(body), of: &sent)
       change { $0.arrivals += arrivals }
+    }
+
+    /// Two sources, then a number and the bits of the 16 that follow it, once or more. Receivers
+    /// repeat requests: those up to the newest number are counted.
+    private mutating func receiveRequests(_ body: ArraySlice<UInt8>, _ now: UInt32) {
+      if now &- requestedAt > Self.requestPause { newestRequest = nil }
+      requestedAt = now
+      var rest = body.dropFirst(8)
+      var count = 0
+      while rest.count >= 4 {
+        let word = rest.bigEndian(at: 0)
+        let first = UInt16(word >> 16)
+        for offset in 0...16 where offset == 0 || word >> (offset - 1) & 1 == 1 {
+          let number = first &+ UInt16(offset)
+          if let newestRequest, Int16(bitPattern: number &- newestRequest) <= 0 { continue }
+          newestRequest = number
+          count += 1
+        }
+        rest = rest.dropFirst(4)
+      }
+      if count > 0 { change { $0.packetsRequested += count } }
     }
 
     /// Sources, `REMB`, then a mantissa of 18 bits with an exponent of 6.
@@ -129,6 +156,8 @@ extension ReceiverReports {
       /// Report blocks, after a number of bytes.
       case blocks(after: Int)
       case arrivals
+      /// For packets that are missing: generic NACK (RFC 4585, section 6.2.1).
+      case requests
       case maximumBitrate
       case other
     }
@@ -137,6 +166,7 @@ extension ReceiverReports {
       switch (type, count) {
       case (200, _): .blocks(after: 24)
       case (201, _): .blocks(after: 4)
+      case (205, 1): .requests
       case (205, 15): .arrivals
       case (206, 15): .maximumBitrate
       default: .other

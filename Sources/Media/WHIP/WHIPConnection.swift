@@ -293,6 +293,7 @@ public final class WHIPConnection: Sendable {
 
   private func set(_ control: BitrateControl) {
     engine.set(bitsPerSecond: control.mediaBitsPerSecond, pace: control.pace)
+    engine.set(soundBitsPerSecond: control.soundBitsPerSecond)
   }
 }
 

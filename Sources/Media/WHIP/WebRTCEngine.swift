@@ -25,6 +25,12 @@ public protocol WebRTCEngine: AnyObject, Sendable {
   /// Changes the encoder's bitrate.
   /// - Parameter pace: the rate at which one picture's packets leave; nil for at once.
   func set(bitsPerSecond: Int, pace: Int?)
+  /// Changes the bitrate of the sound.
+  func set(soundBitsPerSecond: Int)
+}
+
+extension WebRTCEngine {
+  public func set(soundBitsPerSecond: Int) {}
 }
 
 public enum WebRTCEvent: Hashable, Sendable {
@@ -55,6 +61,8 @@ public struct WebRTCReport: Hashable, Sendable {
   public var maximumBitsPerSecond: Int?
   /// The packets that have arrived, if the peer reports each one.
   public var arrivals: [PacketArrival] = []
+  /// The packets that the peer has requested again, each counted once.
+  public var packetsRequested = 0
   /// What this side has retransmitted since the previous report.
   public var repeatedBytes = 0
   public var repeatedPackets = 0

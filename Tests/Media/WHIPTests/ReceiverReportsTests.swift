@@ -204,4 +204,23 @@ import Testing
       #expect(SessionDescription(answer).packetNumberExtension == nil)
     }
   }
+
+  /// A receiver asks until it has the packet, or gives up.
+  @Test func requestedPacketsAreCountedOnce() throws {
+    func request(_ words: UInt32...) -> [UInt8] {
+      var made = packet(type: 205, [7, 1] + words, [])
+      made[0] |= 1
+      return made
+    }
+    // 65535, and of the 16 after it the first and the last.
+    reports.receive(request(65_535 << 16 | 0x8001))
+    #expect(try #require(reports.take()).packetsRequested == 3)
+    reports.receive(request(65_535 << 16 | 0x8001, 14 << 16))
+    #expect(reports.take() == nil)
+    reports.receive(request(15 << 16, 17 << 16 | 1))
+    #expect(try #require(reports.take()).packetsRequested == 2)
+    let whole = request(100 << 16 | 0xFFFF, 200 << 16)
+    for count in 0..<whole.count { reports.receive(Array(whole.prefix(count))) }
+    #expect(reports.take() == nil)
+  }
 }

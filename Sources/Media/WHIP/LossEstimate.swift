@@ -1,0 +1,107 @@
+/// The rate by losses, once a second. Without reports on arrivals it is the only estimate; then
+/// requests for packets, which come sooner than reports, show that far too much is sent.
+struct LossEstimate: Hashable, Sendable {
+  var bitsPerSecond: Double
+  private var sum = WebRTCReport()
+  private var judgedNs: UInt64?
+  private var leastRoundTripNs = UInt64.max
+  private(set) var roundTripNs: UInt64?
+  private(set) var share: Double?
+  /// The share that the path loses at any rate.
+  private var ownShare = 0.0
+  private var cut: Cut?
+  private var requests = Requests()
+
+  /// A rate that was lowered, and the losses at it.
+  private struct Cut: Hashable, Sendable {
+    let bitsPerSecond: Double
+    let share: Double
+  }
+
+  private static let intervalNs: UInt64 = 900_000_000
+  /// A round trip that is longer by this has a queue.
+  private static let queueNs: UInt64 = 80_000_000
+  private static let growth = 1.1
+  /// Where delays bound the rate, losses that have ended need not.
+  private static let growthBesideDelays = 1.5
+  private static let few = 0.02
+  private static let many = 0.1
+  /// Losses that are not a third fewer at this share of the rate are the path's own.
+  private static let comparison = (rate: 0.87, share: 0.67)
+  /// More is not believed to be.
+  private static let mostOwnShare = 0.25
+
+  init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
+
+  mutating func add(_ report: WebRTCReport, used: Double, hasDelays: Bool, nowNs: UInt64) {
+    sum.packetsExpected += report.packetsExpected
+    sum.packetsLost += report.packetsLost
+    if let time = report.roundTripNs {
+      roundTripNs = time
+      leastRoundTripNs = min(leastRoundTripNs, time)
+    }
+    let requested = requests.add(report.packetsRequested, used: used, nowNs: nowNs)
+    if !hasDelays, let requested {
+      bitsPerSecond = used * max(0.3, 1 - requested) * 0.85
+      // Reports on the time before are outdated.
+      judgedNs = nowNs
+      sum = WebRTCReport()
+      return
+    }
+    if let judgedNs, nowNs < judgedNs &+ Self.intervalNs { return }
+    guard let share = sum.lostShare else { return }
+    judgedNs = nowNs
+    self.share = share
+    sum = WebRTCReport()
+    let hasQueue = roundTripNs.map { $0 > leastRoundTripNs &+ Self.queueNs } ?? false
+    // The queue is full, and what is lost is what does not fit.
+    if share >= Self.few, hasQueue, !hasDelays { return bitsPerSecond = used * (1 - share) * 0.85 }
+    if !hasQueue { learn(share, used) }
+    switch share - ownShare {
+    case ..<Self.few: bitsPerSecond *= hasDelays ? Self.growthBesideDelays : Self.growth
+    case Self.many...: bitsPerSecond = used * (1 - 0.5 * (share - ownShare))
+    default: break
+    }
+  }
+
+  /// Whether fewer are lost at a lower rate.
+  private mutating func learn(_ share: Double, _ used: Double) {
+    ownShare = min(ownShare, share)
+    guard share >= Self.many else { return cut = nil }
+    guard let cut else { return self.cut = Cut(bitsPerSecond: used, share: share) }
+    guard used < Self.comparison.rate * cut.bitsPerSecond else { return }
+    if share > Self.comparison.share * cut.share { ownShare = min(share, Self.mostOwnShare) }
+    self.cut = nil
+  }
+}
+
+/// Packets that the receiver requests again for the first time, as a share of what is sent.
+private struct Requests: Hashable, Sendable {
+  private static let windowNs: UInt64 = 300_000_000
+  private static let pauseNs: UInt64 = 600_000_000
+  private static let packetBits = 9600.0
+  /// More than a path loses by itself.
+  private static let tooMany = 0.25
+  private static let fewest = 8
+
+  private var count = 0
+  private var beganNs: UInt64 = 0
+  private var foundNs: UInt64 = 0
+
+  /// - Returns: the share, if it is too large.
+  mutating func add(_ requested: Int, used: Double, nowNs: UInt64) -> Double? {
+    if count == 0 { beganNs = nowNs }
+    count += requested
+    let elapsedNs = max(nowNs &- beganNs, Self.windowNs / 3)
+    if elapsedNs > Self.windowNs {
+      count = requested
+      beganNs = nowNs
+    }
+    let share = Double(count) * Self.packetBits / (used * Double(elapsedNs) / 1e9)
+    guard count >= Self.fewest, share > Self.tooMany, nowNs > foundNs &+ Self.pauseNs else {
+      return nil
+    }
+    (count, foundNs) = (0, nowNs)
+    return min(1, share)
+  }
+}

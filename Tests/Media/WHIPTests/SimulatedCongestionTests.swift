@@ -1,0 +1,116 @@
+import Testing
+
+@testable import WHIP
+
+/// The control of the bitrate on simulated links.
+@Suite struct SimulatedCongestionTests {
+  /// From 4 Mbit/s to 1, and back.
+  @Test(arguments: [1_000_000.0, 500_000], [0, 1, 2] as [UInt64])
+  func freedLinkIsUsedWithinThreeSeconds(capacity: Double, seed: UInt64) throws {
+    var link = SimulatedLink(seed: seed + 1)
+    link.bitsPerSecond = 4_400_000
+    _ = link.run(seconds: 10)
+    #expect(link.control.mediaBitsPerSecond > 3_400_000)
+    link.bitsPerSecond = capacity
+    _ = link.run(seconds: 3)
+    let slow = link.run(seconds: 15)
+    #expect((0.7...1.05).contains(slow.bitsPerSecond / capacity), "\(slow)")
+    #expect(slow.p95WaitNs < 150_000_000, "\(slow)")
+    link.bitsPerSecond = 4_400_000
+    let freed = link.run(seconds: 10, until: 0.8)
+    let seconds = try #require(freed.recoveredAfter)
+    #expect(seconds < 3, "\(seconds)")
+  }
+
+  @Test(arguments: [0.02, 0.05, 0.1])
+  func lossesWithoutQueueLeaveTheBitrate(share: Double) {
+    var link = SimulatedLink(maximum: 2_500_000)
+    link.lostShare = share
+    _ = link.run(seconds: 20)
+    let figures = link.run(seconds: 20)
+    #expect(figures.bitsPerSecond > 1_900_000, "\(figures)")
+  }
+
+  @Test func jitterIsNoQueue() {
+    var link = SimulatedLink(maximum: 2_500_000)
+    link.bitsPerSecond = 6e6
+    (link.delayNs, link.jitterNs) = (100_000_000, 20_000_000)
+    _ = link.run(seconds: 10)
+    let figures = link.run(seconds: 20)
+    #expect(figures.bitsPerSecond > 1_700_000, "\(figures)")
+  }
+
+  @Test func otherSenderIsGivenWay() {
+    var link = SimulatedLink(maximum: 3_000_000)
+    link.bitsPerSecond = 3.5e6
+    _ = link.run(seconds: 5)
+    link.otherBitsPerSecond = 2e6
+    _ = link.run(seconds: 5)
+    let figures = link.run(seconds: 20)
+    #expect((1_000_000...1_600_000).contains(figures.bitsPerSecond), "\(figures)")
+    #expect(figures.p95WaitNs < 150_000_000, "\(figures)")
+  }
+
+  /// 100 parts in a million are common; this is ten times as much.
+  @Test(arguments: [-0.001, 0.001])
+  func clockThatDriftsIsNoQueue(drift: Double) {
+    var link = SimulatedLink(maximum: 2_500_000)
+    link.clockDrift = drift
+    _ = link.run(seconds: 30)
+    #expect(link.control.mediaBitsPerSecond == 2_500_000)
+  }
+
+  /// Their rate is not the link's.
+  @Test func packetsInGroupsFloodNothing() {
+    var link = SimulatedLink(maximum: 4_000_000)
+    link.isGrouped = true
+    link.bitsPerSecond = 1e6
+    _ = link.run(seconds: 10)
+    let figures = link.run(seconds: 30)
+    #expect((0.5...1.05).contains(figures.bitsPerSecond / 1e6), "\(figures)")
+    #expect(figures.p95WaitNs < 200_000_000, "\(figures)")
+  }
+
+  /// Without reports on arrivals, what is requested again shows it, before the next report does.
+  @Test func requestsLowerTheBitrateAtOnce() {
+    var link = SimulatedLink(maximum: 1_500_000, reportsArrivals: false)
+    _ = link.run(seconds: 5)
+    link.bitsPerSecond = 400_000
+    _ = link.run(seconds: 2)
+    #expect(link.control.mediaBitsPerSecond < 500_000)
+    let figures = link.run(seconds: 15)
+    #expect((0.6...1.2).contains(figures.bitsPerSecond / 400_000), "\(figures)")
+    link.bitsPerSecond = 100e6
+    #expect(link.run(seconds: 20).recoveredAfter != nil)
+  }
+
+  @Test func soundSuffersLast() {
+    var link = SimulatedLink(maximum: 1_000_000)
+    link.bitsPerSecond = 400_000
+    _ = link.run(seconds: 10)
+    #expect(link.control.soundBitsPerSecond == 96_000)
+    link.bitsPerSecond = 100_000
+    _ = link.run(seconds: 10)
+    #expect(link.control.soundBitsPerSecond == 32_000)
+  }
+
+  @Test func malformedArrivalsDoNotTrap() {
+    var control = BitrateControl(minimum: 150_000, maximum: 2_000_000)
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<3_000 {
+      var report = WebRTCReport()
+      report.packetsExpected = .random(in: 0...100, using: &generator)
+      report.packetsLost = .random(in: -100...200, using: &generator)
+      report.packetsRequested = .random(in: 0...1000, using: &generator)
+      report.roundTripNs = Bool.random() ? nil : .random(in: 0...(1 << 62), using: &generator)
+      report.arrivals = (0..<20).map { _ in
+        PacketArrival(
+          sentNs: .random(in: 0...(1 << 62), using: &generator),
+          arrivedNs: Bool.random() ? nil : .random(in: 0...(1 << 62), using: &generator),
+          byteCount: .random(in: 0...65_535, using: &generator))
+      }
+      _ = control.adapt(to: report, nowNs: .random(in: 0...(1 << 62), using: &generator))
+      #expect((150_000...2_000_000).contains(control.bitsPerSecond))
+    }
+  }
+}
