@@ -33,6 +33,8 @@ struct webrtc_sending {
   struct webrtc_sent sent[WEBRTC_SENT_COUNT];
   /// The bytes that retransmissions may use now.
   int64_t creditBytes;
+  /// When time was last counted for them.
+  int64_t creditAtUs;
   /// When a key frame was last requested, and a later request that waits; or 0 and NULL.
   int64_t keyAtUs;
   GstEvent *keyRequest;

@@ -16,16 +16,21 @@ enum {
   NUMBER_HEADER = 8,
   /// A packet is retransmitted at most so often, and not after this time: a receiver has by then
   /// gone on, or asks for a key frame.
-  MAXIMUM_COUNT = 5,
-  MAXIMUM_AGE_US = 2000 * 1000,
-  /// The first repetition of a retransmission waits so long, and each further one twice as long:
-  /// a queue that is full now has room once the bitrate has fallen.
+  MAXIMUM_COUNT = 6,
+  MAXIMUM_AGE_US = 2500 * 1000,
+  /// The first repetition of a retransmission waits so long, and each further one twice as long, up
+  /// to four times: a queue that is full now has room once the bitrate has fallen.
   REPETITION_US = 100 * 1000,
-  /// Each media packet allows the retransmission of a third of its size, and what is allowed
+  MAXIMUM_DOUBLINGS = 2,
+  /// Each media packet allows the retransmission of a third of its size, and time that of a quarter
+  /// of the pace, because little of a lower bitrate is media while much is missing. What is allowed
   /// adds up to this.
   CREDIT_SHARE = 3,
+  PACE_SHARE = 4,
   MAXIMUM_CREDIT = 24 * 1024,
   USUAL_SIZE = 1200,
+  /// In bytes a second.
+  MAXIMUM_PACE = 1 << 30,
   /// The shortest time between requested key frames, because they are large.
   KEY_FRAME_US = 1000 * 1000,
 };
@@ -135,11 +140,17 @@ static bool allows(struct webrtc_sending *sending, uint32_t source, uint16_t num
   bool isKnown = sent->number == number && sent->source == source && sent->size > 0;
   int64_t nowUs = g_get_monotonic_time();
   int64_t size = isKnown ? (int64_t)sent->size : USUAL_SIZE;
+  int64_t elapsedUs = MIN(nowUs - sending->creditAtUs, (int64_t)G_USEC_PER_SEC);
+  int64_t paceBytes = (int64_t)MIN(atomic_load(&sending->paceBytes), (uint64_t)MAXIMUM_PACE);
+  sending->creditBytes =
+      MIN(sending->creditBytes + paceBytes / PACE_SHARE * elapsedUs / G_USEC_PER_SEC,
+          (int64_t)MAXIMUM_CREDIT);
+  sending->creditAtUs = nowUs;
   if (size > sending->creditBytes) return false;
   if (isKnown) {
     if (sent->count == MAXIMUM_COUNT || nowUs - sent->atUs > MAXIMUM_AGE_US) return false;
-    if (sent->count > 0 && nowUs - sent->repeatedAtUs < REPETITION_US << (sent->count - 1))
-      return false;
+    int doublings = MIN(MAX(sent->count - 1, 0), MAXIMUM_DOUBLINGS);
+    if (sent->count > 0 && nowUs - sent->repeatedAtUs < REPETITION_US << doublings) return false;
     sent->count++;
     sent->repeatedAtUs = nowUs;
   }

@@ -99,7 +99,7 @@ public struct BitrateControl: Hashable, Sendable {
     defer { reportedNs = nowNs }
     guard let reportedNs, nowNs > reportedNs else { return }
     let seconds = Double(nowNs - reportedNs) / 1e9
-    let share = min(1, seconds)
+    let share = min(1, 2 * seconds)
     let rate = Double(byteCount * 8) / seconds
     repeatedBitsPerSecond += share * (rate - repeatedBitsPerSecond)
     if repeatedBitsPerSecond < 1000 { repeatedBitsPerSecond = 0 }

@@ -118,8 +118,8 @@ struct DelayEstimate: Hashable, Sendable {
       isNear
       ? bitsPerSecond + max(4000, Self.packetBits / response) * seconds
       : bitsPerSecond * (1 + (growth - 1) * seconds)
-    // An encoder that has little to send proves little.
-    if wanted < 1.5 * carried + 10_000 { bitsPerSecond = max(bitsPerSecond, wanted) }
+    // An encoder that has little to send proves little, except of what the path carried before.
+    if isBelow || wanted < 1.5 * carried + 10_000 { bitsPerSecond = max(bitsPerSecond, wanted) }
   }
 }
 
