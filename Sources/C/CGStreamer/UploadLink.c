@@ -36,6 +36,7 @@ static bool read_srt(GstElement *sink, struct upload_link *link) {
   link->roundTripNs = roundTripMs > 0 ? (uint64_t)(roundTripMs * 1e6) : 0;
   link->packetsLost = number_in(figures, "packets-sent-lost");
   link->packetsRetransmitted = number_in(figures, "packets-retransmitted");
+  link->packetsDropped = number_in(figures, "packets-sent-dropped");
   guint64 packets = number_in(figures, "packets-sent");
   guint64 bytes = number_in(figures, "bytes-sent");
   guint64 again = number_in(figures, "bytes-retransmitted");
@@ -84,6 +85,7 @@ static bool read_tcp(GstElement *sink, struct upload_link *link) {
   // TCP sends again what it takes for lost.
   link->packetsLost = link->packetsRetransmitted = info.tcpi_total_retrans;
   link->bytesArrived = info.tcpi_bytes_acked;
+  link->bytesUnsent = info.tcpi_notsent_bytes;
   return true;
 }
 

@@ -216,17 +216,40 @@ bool upload_pipeline_set_on_pad(upload_pipeline *pipeline, const char *property,
   return pad != NULL && set_from_text(G_OBJECT(pad), property, value);
 }
 
-bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, const char *property,
-                            const char *value) {
+/// A reference to the first element made by a factory; NULL: there is none.
+static GstElement *first_of(upload_pipeline *pipeline, const char *factory) {
   GstIterator *elements =
       gst_bin_iterate_all_by_element_factory_name(GST_BIN(pipeline->bin), factory);
   GValue first = G_VALUE_INIT;
-  bool isSet = false;
+  GstElement *found = NULL;
   if (gst_iterator_next(elements, &first) == GST_ITERATOR_OK) {
-    isSet = set_from_text(g_value_get_object(&first), property, value);
+    found = g_value_dup_object(&first);
     g_value_unset(&first);
   }
   gst_iterator_free(elements);
+  return found;
+}
+
+bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, const char *property,
+                            const char *value) {
+  GstElement *element = first_of(pipeline, factory);
+  if (element == NULL) return false;
+  bool isSet = set_from_text(G_OBJECT(element), property, value);
+  gst_object_unref(element);
+  return isSet;
+}
+
+bool upload_pipeline_scale_to(upload_pipeline *pipeline, const char *caps) {
+  GstElement *scaler = first_of(pipeline, "videoscale");
+  if (scaler == NULL) return false;
+  GstPad *output = gst_element_get_static_pad(scaler, "src");
+  GstPad *next = gst_pad_get_peer(output);
+  GstElement *filter = next ? gst_pad_get_parent_element(next) : NULL;
+  bool isSet = filter != NULL && set_from_text(G_OBJECT(filter), "caps", caps);
+  gst_clear_object(&filter);
+  gst_clear_object(&next);
+  gst_object_unref(output);
+  gst_object_unref(scaler);
   return isSet;
 }
 

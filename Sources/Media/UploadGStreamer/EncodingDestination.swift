@@ -209,6 +209,11 @@
       recording.pipeline.set(encoder.bitrate(rate), of: encoder.factory)
     }
 
+    /// Lowers the bitrate for a slow connection, or raises it again.
+    func aim(at bitsPerSecond: Int) {
+      recording?.pipeline.set(encoder.bitrate(bitsPerSecond), of: encoder.factory)
+    }
+
     public func finish() throws(DestinationError) {
       guard let recording else { return }
       try recording.pipeline.finish()

@@ -93,8 +93,7 @@
         ElementDescription(
           factory: "videoscale", package: "gstreamer1.0-plugins-base",
           properties: [Property("add-borders", "true")]),
-        .onlyCaps(
-          format + ",width=\(max(1, width)),height=\(max(1, height)),pixel-aspect-ratio=1/1"),
+        .onlyCaps(scaledCaps(formatName, width: width, height: height)),
         // The next frame is converted while this one is encoded.
         ElementDescription(
           factory: "queue", package: "libgstreamer1.0-0",
@@ -103,6 +102,11 @@
             Property("max-size-time", "0"),
           ]),
       ]
+    }
+
+    static func scaledCaps(_ formatName: String, width: Int, height: Int) -> String {
+      "video/x-raw,format=\(formatName),width=\(max(1, width)),height=\(max(1, height)),"
+        + "pixel-aspect-ratio=1/1"
     }
 
     /// Queues encoded pictures that wait for sound of the same time, and vice versa.

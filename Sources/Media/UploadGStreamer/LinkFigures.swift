@@ -1,5 +1,6 @@
 #if Media
   import CGStreamer
+  import Platform
   import Upload
 
   /// The figures of one connection to a peer.
@@ -25,6 +26,16 @@
       else { return }
       network.lostShare = min(1, Double(link.packetsLost - lostBefore) / Double(sent))
       (sentBefore, lostBefore) = (link.packetsSent, link.packetsLost)
+    }
+  }
+
+  extension LinkSample {
+    init(_ link: upload_link, backlogNs: UInt64) {
+      self.init(
+        nowNs: monotonicNowNs(), bytesArrived: link.bytesArrived,
+        roundTripNs: link.roundTripNs > 0 ? link.roundTripNs : nil,
+        packetsSent: link.packetsSent, packetsLost: link.packetsLost,
+        packetsDropped: link.packetsDropped, bytesUnsent: link.bytesUnsent, backlogNs: backlogNs)
     }
   }
 #endif

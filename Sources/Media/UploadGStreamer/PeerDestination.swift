@@ -21,6 +21,8 @@
     /// without the sound of a picture's time, a muxer would hold the picture back for ever.
     private static let mostSoundBacklogNs: UInt64 = 2_000_000_000
     private static let pollInterval = Duration.milliseconds(5)
+    /// Between two looks at the connection.
+    private static let lookInterval = Duration.milliseconds(400)
 
     private let outlet: any Outlet
     private var setup: DestinationSetup
@@ -49,6 +51,9 @@
       /// Whether it is reported as established.
       var isReported = false
       var figures = LinkFigures()
+      /// Nil without pictures.
+      var control: LinkControl?
+      var nextLook = Deadline.now
     }
 
     init(_ outlet: any Outlet, _ setup: DestinationSetup) throws(DestinationError) {
@@ -88,9 +93,34 @@
       guard let connection, connection.figures.bytesArrived != nil else { return nil }
       var network = connection.figures.network
       network.retransmittedPackets += repeatedBefore
-      network.targetBitsPerSecond =
-        demand?.bitsPerSecond ?? connection.destination.targetBitsPerSecond ?? 0
+      network.targetBitsPerSecond = demand?.bitsPerSecond ?? target(of: connection) ?? 0
       return network
+    }
+
+    private func target(of connection: Connection) -> Int? {
+      connection.control?.bitsPerSecond ?? connection.destination.targetBitsPerSecond
+    }
+
+    /// Lets the bitrate follow what the connection takes.
+    private func adapt() {
+      guard let connection, connection.destination.hasBegun, connection.nextLook.isPast,
+        let requested = demand?.wantedBitsPerSecond ?? connection.destination.targetBitsPerSecond,
+        requested > 0
+      else { return }
+      self.connection?.nextLook = .after(Self.lookInterval)
+      guard let link = connection.destination.link else { return }
+      self.connection?.figures.take(link)
+      var control = connection.control ?? LinkControl(maximum: requested)
+      control.limit(to: requested)
+      let hasChanged = control.update(
+        LinkSample(link, backlogNs: connection.destination.backlogNs))
+      self.connection?.control = control
+      guard hasChanged else { return }
+      if let demand {
+        demand.mostBitsPerSecond = control.bitsPerSecond
+      } else {
+        connection.destination.aim(at: control.bitsPerSecond)
+      }
     }
 
     func expectSound() { hasSound = true }
@@ -113,6 +143,7 @@
       do throws(DestinationError) {
         let hasRoom = try connection.destination.waitForRoom(until: deadline, stop: stop)
         reportIfLive()
+        adapt()
         if hasRoom, connection.destination.hasBegun,
           connection.destination.backlogNs > Self.mostBacklogNs
         {
@@ -187,6 +218,8 @@
     func use(bitsPerSecond: Int?) {
       setup.encoder.bitsPerSecond = bitsPerSecond
       connection?.destination.use(bitsPerSecond: bitsPerSecond)
+      // Lowered again at the next look, if the connection takes less.
+      connection?.control = nil
     }
 
     // MARK: The end of a connection
@@ -245,6 +278,8 @@
       connection.destination.abandon()
       bytesBefore += bytesTaken
       repeatedBefore += self.connection?.figures.network.retransmittedPackets ?? 0
+      // A lost connection limits nobody.
+      demand?.mostBitsPerSecond = nil
       self.connection = nil
     }
   }

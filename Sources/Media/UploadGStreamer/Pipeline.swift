@@ -120,6 +120,14 @@
       _ = unsafe upload_pipeline_set_of(handle, factory, property.name, property.value)
     }
 
+    /// Changes the size to which pictures are scaled, while it runs.
+    func scale(to size: PictureSize, formatName: String) {
+      let caps = ElementDescription.scaledCaps(
+        formatName, width: size.width, height: size.height)
+      // SAFETY: the pipeline exists until `stop`; the string lives during the call.
+      _ = unsafe upload_pipeline_scale_to(handle, caps)
+    }
+
     /// Passes the output to `segments`, cut at the first picture of each interval. Before `play`.
     /// - Parameter encoder: nil for sound alone.
     func cut(

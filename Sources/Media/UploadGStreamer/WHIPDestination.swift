@@ -59,7 +59,7 @@
       let peer: WebRTCPeer
       let connection: WHIPConnection
       /// Nil for sound alone.
-      var picture: Picture?
+      var picture: LivePicture?
       /// The timestamp of the first frame or chunk, at which the pipeline's own time begins.
       let startNs: UInt64
       /// Whether the track of sound has its format, without which there is no offer.
@@ -76,12 +76,6 @@
       func hasRoom(below limit: Int) -> Bool {
         connection.state == .connected && pipeline.state.framesHeld < limit
       }
-    }
-
-    private struct Picture {
-      let rate: FrameRate
-      var format: FrameFormat
-      var geometry: FrameGeometry
     }
 
     public init(
@@ -195,15 +189,20 @@
         picture.format = frame.lease.format
         picture.geometry = try FrameGeometry(
           evenPartOf: frame.lease.format, within: encoder.limits)
-        try attempt.pipeline.setCaps(picture.geometry.caps(rate: picture.rate))
-        self.attempt?.picture = picture
+        try attempt.pipeline.setCaps(picture.caps)
       }
+      try picture.follow(
+        attempt.connection.bitrate, attempt.pipeline, formatName: encoder.inputFormatName)
+      let isSkipped = picture.skips(ptsNs: ptsNs)
+      self.attempt?.picture = picture
+      if isSkipped { return lose(frame) }
       try attempt.pipeline.push(
         frame, geometry: picture.geometry, ptsNs: ptsNs - attempt.startNs,
         durationNs: picture.format.assumedFrameNs)
     }
 
-    /// Drops a frame, because webrtcbin 1.22 would send media that the answer refuses.
+    /// Drops a frame: at a lower frame rate, or because webrtcbin 1.22 would send media that the
+    /// answer refuses.
     private func lose(_ frame: HeldFrame) {
       if frame.lease.sequence != refused { lostFrames += 1 }
       refused = frame.lease.sequence
@@ -232,7 +231,7 @@
       let pipeline = try Pipeline(chain + [transport], output: output)
       try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
       return try start(
-        pipeline, Picture(rate: format.plannedRate, format: format, geometry: geometry), ptsNs)
+        pipeline, LivePicture(format: format, geometry: geometry, size: size), ptsNs)
     }
 
     /// Sound takes the place of the pictures in the pipeline.
@@ -244,7 +243,7 @@
 
     @discardableResult
     private func start(
-      _ pipeline: Pipeline, _ picture: Picture?, _ ptsNs: UInt64
+      _ pipeline: Pipeline, _ picture: LivePicture?, _ ptsNs: UInt64
     ) throws(DestinationError) -> Attempt {
       let state = pipeline.state
       let report = options.report
@@ -282,7 +281,7 @@
     }
 
     /// That of the pictures; the sound's is fixed.
-    private func bitrate(_ picture: Picture?) -> BitrateControl {
+    private func bitrate(_ picture: LivePicture?) -> BitrateControl {
       let (width, height) = (picture?.geometry.width ?? 0, picture?.geometry.height ?? 0)
       let own = settings.bitsPerSecond(width: width, height: height)
       return BitrateControl(

@@ -181,6 +181,11 @@
       pipeline.set(property, of: encoder.factory)
     }
 
+    func set(soundBitsPerSecond: Int) {
+      if demand != nil { return }
+      pipeline.set(.init("bitrate", String(soundBitsPerSecond)), of: "opusenc")
+    }
+
     /// Makes a C call that writes a message when it fails.
     @unsafe private func call(
       _ body: (UnsafeMutablePointer<CChar>, Int) -> Bool

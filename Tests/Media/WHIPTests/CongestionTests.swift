@@ -59,6 +59,33 @@
       try capture.end(with: SIGTERM)
     }
 
+    /// 704x400 pixels have half the frame rate below 281 kbit/s, and half the sides below 140.
+    @Test func fewBitsMakeFewerAndSmallerPicturesAndBack() throws {
+      let network = try NetworkNamespace(slowLink: ["delay=20", "queue=250"])
+      let server = try WebServer("whip_server.py", ["0", "arrivals=yes"], in: network)
+      let capture = try RunningProgram(
+        "framebus",
+        ["capture", "test:noise", "--size", "704x400", "--fps", "30", "--root", root.path])
+      let upload = try upload(to: server, "--bitrate", "1M", "--least-bitrate", "50k")
+      try server.waitForFrames(60)
+      try network.set("rate", 130)
+      func small() -> [Int] {
+        server.lines("frame ").filter { $0.hasSuffix(" 352x200") }
+          .compactMap { Int($0.split(separator: " ")[1]) }
+      }
+      try waitUntil("smaller pictures: \(upload.transcript)") { small().count >= 5 }
+      // Of two pictures, one.
+      let numbers = small()
+      #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 - $0 > 1 }, "\(numbers)")
+      try network.set("rate", 0)
+      try waitUntil("pictures of full size: \(upload.transcript)") {
+        server.lines("frame ").last?.hasSuffix(" 704x400") == true
+      }
+      #expect(server.lines("POST") == ["POST 201"])
+      #expect(try upload.end(with: SIGTERM).status == .exited(0))
+      try capture.end(with: SIGTERM)
+    }
+
     @Test func receiversBoundIsObeyedAndFiguresAreShown() throws {
       let network = try NetworkNamespace(slowLink: ["delay=20"])
       let server = try WebServer("whip_server.py", ["0", "remb=300000"], in: network)

@@ -60,6 +60,9 @@ bool upload_pipeline_set_on_pad(upload_pipeline *pipeline, const char *property,
 /// there is no such element, or it has no such property.
 bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, const char *property,
                             const char *value);
+/// Changes the caps of the capsfilter behind the first videoscale, also while the pipeline runs.
+/// False: there is none.
+bool upload_pipeline_scale_to(upload_pipeline *pipeline, const char *caps);
 /// The element appended last, for uses that a property does not cover.
 struct _GstElement *upload_pipeline_last_element(upload_pipeline *pipeline);
 /// The caps of the frames that follow. False: `caps` is not valid.
@@ -169,6 +172,10 @@ struct upload_link {
   /// 0 if it is not known.
   uint64_t roundTripNs;
   uint64_t packetsSent, packetsLost, packetsRetransmitted;
+  /// Packets that SRT did not send in time.
+  uint64_t packetsDropped;
+  /// Bytes that wait in the kernel, and were not sent at all.
+  uint64_t bytesUnsent;
   /// Bytes that the peer has acknowledged; for SRT, those sent once and not reported lost.
   uint64_t bytesArrived;
 };

@@ -17,6 +17,8 @@
     public let takesSound = true
     /// The shortest time between requested key frames, because they are large.
     private static let keyFrameNs: UInt64 = 500_000_000
+    /// The slowest destination lowers the bitrate of all to a quarter of the requested one at most.
+    private static let leastShare = 4
     /// How long the destinations may take to become complete, one longer than each may.
     private static let endTimeout = Duration.seconds(25)
 
@@ -219,7 +221,10 @@
     private func meetDemands(_ pictures: Pictures) {
       let demands = branches.all.map(\.demand)
       let wanted = wantedBitsPerSecond
-      let allowed = min(wanted, demands.compactMap(\.mostBitsPerSecond).min() ?? wanted)
+      // A destination that is slower still drops pictures, instead of spoiling those of all.
+      let allowed = min(
+        wanted,
+        max(wanted / Self.leastShare, demands.compactMap(\.mostBitsPerSecond).min() ?? wanted))
       for demand in demands {
         (demand.wantedBitsPerSecond, demand.bitsPerSecond) = (wanted, allowed)
       }
