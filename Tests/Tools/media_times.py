@@ -16,6 +16,7 @@ async def handle_and_keep(receiver, packet):
         if packet.ssrc in [each.source for each in receiver.getSynchronizationSources()]:
             information = packet.sender_info
             reports[receiver] = (information.ntp_timestamp / 2**32, information.rtp_timestamp)
+            print("report", receiver.track.kind, flush=True)
     await handle(receiver, packet)
 
 

@@ -9,6 +9,8 @@
 
 #include "WebRTCPeer.h"
 
+enum { REPORT_INTERVAL_NS = 500 * 1000 * 1000 };
+
 void webrtc_peer_report(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
                       const char *text) {
   struct webrtc_event event = {.kind = kind, .mediaIndex = mediaIndex, .text = text};
@@ -143,6 +145,10 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
   // would delay every frame by the pipeline's start-up time.
   if (strcmp(GST_OBJECT_NAME(factory), "clocksync") == 0)
     g_object_set(element, "sync", FALSE, NULL);
+  // A receiver cannot synchronise tracks before it has a report on each, and the round trip is
+  // measured by reports. The usual interval of five seconds is for groups of many receivers.
+  if (strcmp(GST_OBJECT_NAME(factory), "rtpsession") == 0)
+    g_object_set(element, "rtcp-min-interval", (guint64)REPORT_INTERVAL_NS, NULL);
   if (strcmp(GST_OBJECT_NAME(factory), "rtprtxsend") == 0)
     webrtc_peer_bound_sending(peer, element);
   if (strcmp(GST_OBJECT_NAME(factory), "nicesrc") == 0)

@@ -55,6 +55,10 @@
         // A busy machine may draw a flash late, or lose a packet of sound, but not most times.
         let skews = flashes.compactMap { flash in beeps.map { abs($0 - flash) }.min() }.sorted()
         #expect(skews[skews.count / 2] < 0.04, "\(flashes), \(beeps)")
+        // Until the first report a receiver cannot relate the tracks. Every five seconds before.
+        for kind in ["video", "audio"] {
+          #expect(server.lines("report \(kind)").count >= 5, "\(server.lines("report"))")
+        }
       }
     }
   }
