@@ -9,6 +9,7 @@ Addresses are those of the two ends. Keys; lines of standard input change them (
   queue=N   milliseconds that packets wait for their turn at that rate; those that would wait longer
             are lost
   delay=N   milliseconds from each end to the other
+  jitter=N  milliseconds that are added to that at most, at random; no packet overtakes another
   loss=N    the share of packets towards the namespace that are lost at random
 
 The bytes that this side sends into the link are those of DEVICE (/sys/class/net/DEVICE/statistics).
@@ -27,7 +28,7 @@ import time
 TUNSETIFF, TUN_WITHOUT_HEADER, CLONE_NEWNET = 0x400454CA, 0x1001, 0x40000000
 
 namespace, device, near, far = sys.argv[1:5]
-settings = {"rate": 0.0, "queue": 250.0, "delay": 0.0, "loss": 0.0}
+settings = {"rate": 0.0, "queue": 250.0, "delay": 0.0, "jitter": 0.0, "loss": 0.0}
 
 
 def change(words):
@@ -90,7 +91,8 @@ while True:
                 continue
             free = max(free, now) + len(packet) * 8 / (settings["rate"] * 1000)
             sent = free
-        forward.append((sent + delay, packet))
+        due = sent + delay + random.random() * settings["jitter"] / 1000
+        forward.append((max(due, forward[-1][0] if forward else 0), packet))
     for packet in packets(inner):
         back.append((now + delay, packet))
     now = time.monotonic()

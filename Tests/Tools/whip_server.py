@@ -29,8 +29,11 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   arrivals=yes    reports when each packet arrived, as browsers do
   remb=N          allows at most N bits a second of pictures
   times=yes       also writes media times: of each picture, beside the time that the test pattern
-                  drew (`time 1.2 1.2`), and of flashes and beeps by the sender's clock (`flash 9.0`)
+                  drew (`time 1.2 1.2`), of flashes and beeps by the sender's clock (`flash 9.0`), and
+                  when a report relates the two (`report video`)
   points=X.Y,…    also writes each picture's time and its colours there (`points 1.2 ff00ff 404040`)
+  seen=yes        also writes when each picture was decoded and the age that its mark shows, in
+                  milliseconds (`seen 123456 48 704x400`)
   sizes=N         also writes how many bytes of media arrived with each N pictures (`bytes 40000`)
 
 Of the pictures it also says which are key frames (`key 17`), the longest time for which none came
@@ -159,6 +162,10 @@ async def consume(receiver, track):
             value = whole_mark(frame)
             number = None if value is None else value >> 32
             say("frame", number, f"{frame.width}x{frame.height}")
+            if "seen" in settings and value is not None:
+                milliseconds = int(time.monotonic() * 1000)
+                age = (milliseconds - value) % 2**32
+                say("seen", milliseconds, age, f"{frame.width}x{frame.height}")
             if "points" in settings:
                 say("points", f"{float(frame.pts * frame.time_base):.4f}", *colours(frame))
             await watch(receiver, frame, number, count)
