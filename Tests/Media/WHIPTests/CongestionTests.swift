@@ -66,7 +66,7 @@
       let capture = try RunningProgram(
         "framebus",
         ["capture", "test:noise", "--size", "704x400", "--fps", "30", "--root", root.path])
-      let upload = try upload(to: server, "--bitrate", "1M", "--least-bitrate", "50k")
+      let upload = try upload(to: server, "--bitrate", "600k", "--least-bitrate", "50k")
       try server.waitForFrames(60)
       try network.set("rate", 130)
       func small() -> [Int] {
