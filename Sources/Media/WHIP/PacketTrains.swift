@@ -39,9 +39,11 @@ struct PacketTrains: Hashable, Sendable {
     if let first, let last, packetCount > 0, let begin = first.arrivedNs, let end = last.arrivedNs,
       end >= begin
     {
-      let sentNs = last.sentNs - first.sentNs
+      // The pace waits after each packet, so the time of sending is that of all but the last.
+      let sentBits = bits - Double((last.byteCount - first.byteCount) * 8)
+      let sentNs = Double(last.sentNs - first.sentNs) * bits / max(sentBits, 1)
       // None arrives faster than it was sent; a network that passes packets on in groups seems to.
-      let seconds = Double(max(end - begin, sentNs)) / 1e9
+      let seconds = max(Double(end - begin), sentNs) / 1e9
       trains.append(
         Train(endNs: last.sentNs, bits: bits, packetCount: packetCount, seconds: seconds))
     }
