@@ -103,6 +103,12 @@ import Testing
     #expect(manifest.arguments == ["\(scheme):\(whole.hasSuffix("/") ? "\(here)/live" : whole)"])
   }
 
+  @Test func optionsOfDirectoryAreNotPartOfItsPath() throws {
+    let manifest = try ExtensionManifest.builtin(id: "up", destination: "hls:/srv/live?small=240")
+    #expect(manifest.writes == ["/srv/live/"])
+    #expect(manifest.arguments == ["hls:/srv/live?small=240"])
+  }
+
   @Test func builtInUploaderMayWriteNothingForNetworkDestinations() throws {
     for destination in ["null", "whip:https://example.com/live", "srt://example.com:7000"] {
       let manifest = try ExtensionManifest.builtin(id: "up", destination: destination)

@@ -154,8 +154,9 @@ extension ExtensionManifest {
     manifest.arguments = [destination]
     let named = try? DestinationSpecification(destination)
     if let named, let kind = named.kind, kind.needs == .file || kind.needs == .directory {
-      let path = absolutePath(named.address)
-      manifest.arguments = ["\(kind.scheme):\(path)"]
+      let path = absolutePath(named.path)
+      let options = named.address.dropFirst(named.path.count)
+      manifest.arguments = ["\(kind.scheme):\(path)\(options)"]
       manifest.writes = [kind.needs == .directory && !path.hasSuffix("/") ? path + "/" : path]
     }
     manifest.samples = SampleBufferType.allCases

@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "UploadParts.h"
 
@@ -19,9 +20,12 @@ struct upload_pipeline {
   /// The input of the sound branch; NULL without sound.
   GstElement *soundSource;
   GstElement *muxer;
+  /// From here pictures go to a second rendition too; NULL without one.
+  GstElement *fork;
+  bool isInFork;
   /// The orientation of the last frame turned upright; only the streaming thread accesses it.
   guint64 orientation;
-  /// The end of the pictures' branch while that of sound is built.
+  /// The end of the pictures' branch while another is built.
   GstElement *end;
   bool isObserved;
   upload_event_handler handler;
@@ -31,6 +35,9 @@ struct upload_pipeline {
   atomic_uint_least64_t newestNs;
   atomic_uintptr_t entryAddress;
 };
+
+/// Marks the elements of a second rendition.
+#define IN_FORK "framebus-fork"
 
 /// The number of malloc(3) arenas. Each keeps the memory freed in it, and threads get arenas of
 /// their own, up to 8 per core: pipelines whose threads start and end would use ever more memory.
@@ -125,6 +132,8 @@ bool upload_pipeline_append(upload_pipeline *pipeline, const char *factory) {
   if (element == NULL) return false;
   gst_bin_add(GST_BIN(pipeline->bin), element);
   if (!gst_element_link(pipeline->last, element)) return false;
+  if (strcmp(factory, "tee") == 0) pipeline->fork = element;
+  if (pipeline->isInFork) g_object_set_data(G_OBJECT(element), IN_FORK, pipeline);
   pipeline->last = element;
   return true;
 }
@@ -186,13 +195,21 @@ static GstPadProbeReturn note_sound(GstPad *pad, GstPadProbeInfo *info, gpointer
   return GST_PAD_PROBE_OK;
 }
 
-bool upload_pipeline_join_sound(upload_pipeline *pipeline, const char *pad) {
+void upload_pipeline_begin_fork(upload_pipeline *pipeline) {
+  pipeline->end = pipeline->last;
+  pipeline->last = pipeline->fork;
+  pipeline->isInFork = true;
+}
+
+bool upload_pipeline_join(upload_pipeline *pipeline, const char *pad) {
   GstElement *branch = pipeline->last;
+  bool isSound = !pipeline->isInFork;
   pipeline->last = pipeline->end;
+  pipeline->isInFork = false;
   if (pipeline->muxer == NULL || !gst_element_link_pads(branch, NULL, pipeline->muxer, pad))
     return false;
   GstPad *end = GST_PAD(branch->srcpads->data);
-  gst_pad_add_probe(end, GST_PAD_PROBE_TYPE_BUFFER, note_sound, pipeline, NULL);
+  if (isSound) gst_pad_add_probe(end, GST_PAD_PROBE_TYPE_BUFFER, note_sound, pipeline, NULL);
   return true;
 }
 
@@ -216,23 +233,25 @@ bool upload_pipeline_set_on_pad(upload_pipeline *pipeline, const char *property,
   return pad != NULL && set_from_text(G_OBJECT(pad), property, value);
 }
 
-/// A reference to the first element made by a factory; NULL: there is none.
-static GstElement *first_of(upload_pipeline *pipeline, const char *factory) {
+/// A reference to the first element made by a factory, in the branch from the tee or outside of it;
+/// NULL: there is none.
+static GstElement *first_of(upload_pipeline *pipeline, const char *factory, bool isInFork) {
   GstIterator *elements =
       gst_bin_iterate_all_by_element_factory_name(GST_BIN(pipeline->bin), factory);
-  GValue first = G_VALUE_INIT;
+  GValue next = G_VALUE_INIT;
   GstElement *found = NULL;
-  if (gst_iterator_next(elements, &first) == GST_ITERATOR_OK) {
-    found = g_value_dup_object(&first);
-    g_value_unset(&first);
+  while (found == NULL && gst_iterator_next(elements, &next) == GST_ITERATOR_OK) {
+    GObject *element = g_value_get_object(&next);
+    if ((g_object_get_data(element, IN_FORK) != NULL) == isInFork) found = g_object_ref(element);
+    g_value_unset(&next);
   }
   gst_iterator_free(elements);
   return found;
 }
 
-bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, const char *property,
-                            const char *value) {
-  GstElement *element = first_of(pipeline, factory);
+bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, bool isInFork,
+                            const char *property, const char *value) {
+  GstElement *element = first_of(pipeline, factory, isInFork);
   if (element == NULL) return false;
   bool isSet = set_from_text(G_OBJECT(element), property, value);
   gst_object_unref(element);
@@ -240,7 +259,7 @@ bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, cons
 }
 
 bool upload_pipeline_scale_to(upload_pipeline *pipeline, const char *caps) {
-  GstElement *scaler = first_of(pipeline, "videoscale");
+  GstElement *scaler = first_of(pipeline, "videoscale", false);
   if (scaler == NULL) return false;
   GstPad *output = gst_element_get_static_pad(scaler, "src");
   GstPad *next = gst_pad_get_peer(output);

@@ -113,15 +113,16 @@ static void free_cutter(gpointer data) {
 static void add_requests(GstElement *bin, const char *encoder, uint64_t intervalNs,
                          gboolean isGrid) {
   GstIterator *elements = gst_bin_iterate_all_by_element_factory_name(GST_BIN(bin), encoder);
-  GValue first = G_VALUE_INIT;
-  if (gst_iterator_next(elements, &first) == GST_ITERATOR_OK) {
+  GValue next = G_VALUE_INIT;
+  // All renditions have their key frames at the same pictures.
+  while (gst_iterator_next(elements, &next) == GST_ITERATOR_OK) {
     struct requester *requester = g_new0(struct requester, 1);
     requester->intervalNs = intervalNs;
     requester->isGrid = isGrid;
-    GstPad *pad = gst_element_get_static_pad(g_value_get_object(&first), "sink");
+    GstPad *pad = gst_element_get_static_pad(g_value_get_object(&next), "sink");
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, request_key_frame, requester, g_free);
     gst_object_unref(pad);
-    g_value_unset(&first);
+    g_value_unset(&next);
   }
   gst_iterator_free(elements);
 }

@@ -3,11 +3,15 @@
 #if __has_include(<gst/gst.h>)
 #include <errno.h>
 #include <gst/gst.h>
+#include <gst/video/video.h>
 
 /// What enters the last element. The lock of its pad keeps the two tracks apart.
 struct tap {
   GstElement *sink;
   struct upload_unit_receiver receiver;
+  /// Whether every key frame begins a segment. Otherwise an event announces those that do.
+  gboolean isCut;
+  gboolean isAnnounced;
   gboolean isFailed;
 };
 
@@ -21,17 +25,36 @@ static void fail(struct tap *tap, int code) {
 }
 
 /// The track and the size of the picture, from the format that the funnel sent last.
-static void describe(GstPad *pad, struct upload_unit *unit) {
-  GstCaps *caps = gst_pad_get_current_caps(pad);
-  if (caps == NULL) return;
+static void describe(const GstCaps *caps, struct upload_unit *unit) {
   GstStructure *format = gst_caps_get_structure(caps, 0);
-  int width = 0, height = 0;
+  int width = 0, height = 0, numerator = 0, denominator = 1;
   unit->isSound = !g_str_has_prefix(gst_structure_get_name(format), "video/");
   gst_structure_get_int(format, "width", &width);
   gst_structure_get_int(format, "height", &height);
   unit->width = (uint32_t)MAX(0, width);
   unit->height = (uint32_t)MAX(0, height);
-  gst_caps_unref(caps);
+  if (gst_structure_get_fraction(format, "framerate", &numerator, &denominator) && denominator > 0)
+    unit->picturesPerSecond = (double)numerator / denominator;
+}
+
+/// Calls the handler with the unit and what its decoder needs.
+static int hand_over(struct tap *tap, const GstCaps *caps, struct upload_unit *unit) {
+  describe(caps, unit);
+  const GValue *data = gst_structure_get_value(gst_caps_get_structure(caps, 0), "codec_data");
+  GstBuffer *format = data && GST_VALUE_HOLDS_BUFFER(data) ? gst_value_get_buffer(data) : NULL;
+  GstMapInfo map;
+  gboolean isMapped = format != NULL && gst_buffer_map(format, &map, GST_MAP_READ);
+  if (isMapped) {
+    unit->format = map.data;
+    unit->formatByteCount = map.size;
+  }
+  if (unit->isKey && !unit->isSound) {
+    unit->beginsSegment = tap->isCut || tap->isAnnounced;
+    tap->isAnnounced = FALSE;
+  }
+  int code = tap->receiver.handler(tap->receiver.context, unit);
+  if (isMapped) gst_buffer_unmap(format, &map);
+  return code;
 }
 
 /// The time stamps on the one timeline of both tracks: encoders shift theirs, and say so by the
@@ -58,13 +81,29 @@ static GstPadProbeReturn take_unit(GstPad *pad, GstPadProbeInfo *info, gpointer 
   struct upload_unit unit = {
       .isKey = !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT)};
   if (tap->isFailed || !set_times(pad, buffer, &unit)) return GST_PAD_PROBE_OK;
-  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) return GST_PAD_PROBE_OK;
-  describe(pad, &unit);
-  unit.bytes = map.data;
-  unit.byteCount = map.size;
-  int code = tap->receiver.handler(tap->receiver.context, &unit);
-  gst_buffer_unmap(buffer, &map);
-  if (code != 0) fail(tap, code);
+  GstCaps *caps = gst_pad_get_current_caps(pad);
+  if (caps == NULL) return GST_PAD_PROBE_OK;
+  if (gst_buffer_map(buffer, &map, GST_MAP_READ)) {
+    unit.bytes = map.data;
+    unit.byteCount = map.size;
+    int code = hand_over(tap, caps, &unit);
+    gst_buffer_unmap(buffer, &map);
+    if (code != 0) fail(tap, code);
+  }
+  gst_caps_unref(caps);
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn take_event(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  (void)pad;
+  struct tap *tap = data;
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT(info);
+  // A parser passes it on right before the key frame.
+  if (gst_video_event_is_force_key_unit(event)) tap->isAnnounced = TRUE;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS && !tap->isFailed) {
+    int code = tap->receiver.handler(tap->receiver.context, NULL);
+    if (code != 0) fail(tap, code);
+  }
   return GST_PAD_PROBE_OK;
 }
 
@@ -80,9 +119,10 @@ bool upload_pipeline_tap(upload_pipeline *pipeline, const char *encoder, uint64_
   GstPad *input = gst_element_get_static_pad(sink, "sink");
   if (input == NULL) return false;
   struct tap *tap = g_new0(struct tap, 1);
-  *tap = (struct tap){.sink = sink, .receiver = *receiver};
+  *tap = (struct tap){.sink = sink, .receiver = *receiver, .isCut = encoder != NULL};
   // At the input, whose stream lock is held: both threads of a funnel come here.
   gst_pad_add_probe(input, GST_PAD_PROBE_TYPE_BUFFER, take_unit, tap, free_tap);
+  gst_pad_add_probe(input, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, take_event, tap, NULL);
   gst_object_unref(input);
   if (encoder) upload_pipeline_request_keys(pipeline, encoder, intervalNs);
   return true;

@@ -80,8 +80,9 @@ extension DestinationKind {
     "rtmps", ["rtmps://HOST/APPLICATION/STREAM"], "FLV to an RTMP server over TLS; reconnects",
     needs: .network, secret: .streamKey, plugins: rtmp.plugins)
   public static let hls = DestinationKind(
-    "hls", ["hls:DIRECTORY"], "index.m3u8 and the newest segments, for a web server",
-    needs: .directory, plugins: transportStream.merging(["hls": bad]) { $1 })
+    "hls", ["hls:DIRECTORY[?small=HEIGHT]", "hls:DIRECTORY?segments=ts"],
+    "index.m3u8 and the newest segments, for a web server", needs: .directory,
+    plugins: transportStream)
   public static let udp = DestinationKind(
     "udp", ["udp:HOST:PORT[?ttl=N]"], "MPEG-TS in datagrams to a host or a multicast group",
     needs: .network, plugins: transportStream.merging(["udp": good]) { $1 })

@@ -19,6 +19,11 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
 
   public var description: String { address.isEmpty ? scheme : "\(scheme):\(address)" }
 
+  /// The address of a file or a directory, without the options that may follow a directory's `?`.
+  public var path: String {
+    kind?.needs == .directory ? String(address.prefix { $0 != "?" }) : address
+  }
+
   /// Its row; nil without one, or if only one of the two has an address.
   public var kind: DestinationKind? {
     DestinationKind.all.first {

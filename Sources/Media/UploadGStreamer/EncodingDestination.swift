@@ -26,6 +26,7 @@
     private var recording: Recording?
     /// Of the parts before this one.
     private var bytesBefore: UInt64 = 0
+    private var captureClock = CaptureClock()
 
     /// A started output.
     private struct Recording {
@@ -40,6 +41,8 @@
       var geometry: FrameGeometry
       /// The size of the output.
       let uprightSize: PixelRect
+      /// The size of a second rendition.
+      let smallSize: PixelRect?
     }
 
     init(_ outlet: any Outlet, _ encoder: EncoderSettings) throws(DestinationError) {
@@ -117,6 +120,8 @@
         try recording.pipeline.setCaps(picture.geometry.caps(rate: picture.rate))
         self.recording?.picture = picture
       }
+      captureClock.note(frame.lease.metadata.capturedAtNs, ptsNs: ptsNs)
+      outlet.place(ptsNs: ptsNs, wallNs: ptsNs &+ captureClock.wallOffsetNs)
       let shownNs = frame.lease.metadata.durationNs
       try recording.pipeline.push(
         frame, geometry: picture.geometry, ptsNs: ptsNs,
@@ -159,15 +164,19 @@
       let format = frame.format
       let geometry = try FrameGeometry(evenPartOf: format, within: encoder.limits)
       let size = geometry.upright(frame.metadata.orientation)
-      let chain = chain(width: size.width, height: size.height, rate: format.plannedRate)
+      let small = try outlet.smallSize(beside: size)
+      let chain = chain(
+        width: size.width, height: size.height, rate: format.plannedRate, isForked: small != nil)
       let sound = isSoundExpected ? outlet.soundEncoder.elements + [.waitForOtherTrack] : []
-      let pipeline = try Pipeline(chain, sound: sound, output: output)
+      let pipeline = try Pipeline(
+        chain, fork: fork(small, of: size, rate: format.plannedRate), sound: sound, output: output)
       try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
       return try start(
         Recording(
           pipeline: pipeline,
           picture: Picture(
-            rate: format.plannedRate, format: format, geometry: geometry, uprightSize: size)))
+            rate: format.plannedRate, format: format, geometry: geometry, uprightSize: size,
+            smallSize: small)))
     }
 
     private func startSoundAlone() throws(DestinationError) -> Recording {
@@ -194,10 +203,25 @@
     }
 
     /// All elements after appsrc.
-    private func chain(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
+    private func chain(
+      width: Int, height: Int, rate: FrameRate, isForked: Bool = false
+    ) -> [ElementDescription] {
       ElementDescription.scaled(to: encoder.inputFormatName, width: width, height: height)
-        + encoder.elements(width: width, height: height, rate: rate)
+        + (isForked ? [.fork] : []) + encoder.elements(width: width, height: height, rate: rate)
         + (isSoundExpected ? [.waitForOtherTrack] : []) + outlet.elements
+    }
+
+    /// The elements of a second rendition, from the fork to the muxer.
+    private func fork(
+      _ small: PixelRect?, of size: PixelRect, rate: FrameRate
+    ) throws(DestinationError) -> [ElementDescription] {
+      guard let small else { return [] }
+      let encoder = try VideoEncoders.make(settings.reduced(from: size, to: small))
+      return ElementDescription.reduced(
+        to: encoder.inputFormatName, width: small.width, height: small.height)
+        + encoder.elements(width: small.width, height: small.height, rate: rate)
+        + outlet.elements.prefix { $0.soundPad == nil }
+        + (isSoundExpected ? [.waitForOtherTrack] : [])
     }
 
     public func use(bitsPerSecond: Int?) {
@@ -207,6 +231,11 @@
       guard let recording, let geometry = recording.picture?.geometry else { return }
       let rate = settings.bitsPerSecond(width: geometry.width, height: geometry.height)
       recording.pipeline.set(encoder.bitrate(rate), of: encoder.factory)
+      if let picture = recording.picture, let small = picture.smallSize {
+        let rate = settings.reduced(from: picture.uprightSize, to: small)
+          .bitsPerSecond(width: small.width, height: small.height)
+        recording.pipeline.set(encoder.bitrate(rate), of: encoder.factory, inFork: true)
+      }
     }
 
     /// Lowers the bitrate for a slow connection, or raises it again.
@@ -231,6 +260,7 @@
 
   extension EncodingDestination: UnitDestination {
     var soundEncoder: SoundEncoder { outlet.soundEncoder }
+    var needsOwnEncoder: Bool { outlet.needsOwnEncoder }
     var needsKeyFrame: Bool { recording == nil }
     var isDelivering: Bool { hasBegun }
 
@@ -250,6 +280,9 @@
 
     func accept(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError) {
       if recording == nil { try start(unit) }
+      if let offsetNs = demand?.wallOffsetNs {
+        outlet.place(ptsNs: ptsNs, wallNs: unit.timeNs &+ offsetNs)
+      }
       try recording?.pipeline.push(unit, ptsNs: ptsNs)
       try ending { () throws(DestinationError) in try outlet.check() }
     }

@@ -1,4 +1,5 @@
 #if Media
+  import FrameBus
   import Platform
   import Upload
 
@@ -10,31 +11,49 @@
 
     let output: String
     let soundEncoder = SoundEncoder.aac
-    private let directory: String
+    var needsOwnEncoder: Bool { options.smallHeight != nil }
+    private let options: HLSOptions
+    private let settings: EncoderSettings
     private let playlist: OutputFile
     private let space: SpaceWatch
     /// Locked while an upload uses the directory, and not removed afterwards. The playlist itself
     /// cannot be the lock, because each update replaces the file.
     private let lockFile: OutputFile
     private var lock: Descriptor?
+    private let clock = HLSClock()
+    /// The sizes of the two renditions.
+    private var size: PixelRect?
+    private var smallSize: PixelRect?
     private var segments: HLSSegments?
+    private var fragments: HLSFragments?
 
     init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError) {
-      directory = named.address
-      output = directory + "/" + HLSPlaylist.name
+      options = try HLSOptions(named)
+      settings = setup.encoder
+      output = named.path + "/" + HLSFiles.index
       playlist = OutputFile(output)
-      lockFile = OutputFile(directory + "/.framebus.lock")
+      lockFile = OutputFile(named.path + "/.framebus.lock")
       space = SpaceWatch(
         playlist, bitsPerSecond: setup.encoder.bitsPerSecond(width: 1920, height: 1080))
     }
 
-    var elements: [ElementDescription] { [TransportStream.parser, Self.muxer, Self.sink] }
-    var elementsForSoundAlone: [ElementDescription] { [Self.muxer, Self.sink] }
+    var elements: [ElementDescription] {
+      switch options.form {
+      case .transportStream: [TransportStream.parser, Self.muxer, Self.sink]
+      case .fragments: [TransportStream.parser, .onlyCaps(Self.unitCaps), Self.funnel, Self.sink]
+      }
+    }
+    var elementsForSoundAlone: [ElementDescription] {
+      options.form == .fragments ? [Self.sink] : [Self.muxer, Self.sink]
+    }
 
     /// Without alignment: a segment ends between two pictures, not in a datagram.
     private static let muxer = ElementDescription(
       factory: "mpegtsmux", package: "gstreamer1.0-plugins-bad", soundPad: "sink_%d")
-    /// `HLSSegments` has written what reaches it.
+    private static let unitCaps = "video/x-h264,stream-format=avc,alignment=au"
+    private static let funnel = ElementDescription(
+      factory: "funnel", package: "libgstreamer1.0-0", soundPad: "sink_%u")
+    /// What reaches it has been written.
     private static let sink = ElementDescription(
       factory: "fakesink", package: "libgstreamer1.0-0", properties: [.init("sync", "false")])
 
@@ -50,30 +69,81 @@
     func open() throws(DestinationError) {
       try writing { () throws(SystemError) in
         if lock == nil { lock = try lockFile.lock() }
-        if segments == nil { segments = try HLSSegments(in: directory) }
       }
+    }
+
+    /// The requested height, or half the picture's if it is not larger.
+    func smallSize(beside size: PixelRect) throws(DestinationError) -> PixelRect? {
+      guard let requested = options.smallHeight else { return nil }
+      let height = max(16, (size.height > requested ? requested : size.height / 2) & ~1)
+      let width = max(16, (size.width * height / size.height) & ~1)
+      guard height < size.height else {
+        throw .unusableSize(
+          width: size.width, height: size.height, known: "at least 18 rows, or omit small=")
+      }
+      self.size = size
+      smallSize = PixelRect(x: 0, y: 0, width: width, height: height)
+      return smallSize
     }
 
     func connect(_ pipeline: Pipeline, encoder: (any VideoEncoder)?) throws(DestinationError) {
       for property in encoder?.keyFramesOnRequest ?? [] {
         pipeline.set(property, of: encoder?.factory ?? "")
+        if smallSize != nil { pipeline.set(property, of: encoder?.factory ?? "", inFork: true) }
       }
-      guard let segments else { return }
-      try pipeline.cut(every: Self.segmentNs, encoder: encoder?.factory, for: segments)
+      try connect(pipeline, every: Self.segmentNs, encoder: encoder?.factory)
     }
 
     /// The encoder's owner says where segments begin.
     func connectUnits(_ pipeline: Pipeline) throws(DestinationError) {
-      guard let segments else { return }
-      try pipeline.cut(every: 0, encoder: nil, for: segments)
+      try connect(pipeline, every: 0, encoder: nil)
     }
+
+    private func connect(
+      _ pipeline: Pipeline, every intervalNs: UInt64, encoder: String?
+    ) throws(DestinationError) {
+      let hasPictures = encoder != nil || intervalNs == 0
+      let segments = try writing { () throws(SystemError) in try openSegments() }
+      switch options.form {
+      case .transportStream:
+        try pipeline.cut(every: intervalNs, encoder: encoder, for: HLSTransportStream(segments))
+      case .fragments:
+        let fragments = self.fragments ?? HLSFragments(segments, every: Self.segmentNs)
+        self.fragments = fragments
+        fragments.begin(
+          hasPictures: hasPictures, smallSize: smallSize.map { ($0.width, $0.height) })
+        try pipeline.tap(keysEvery: intervalNs, encoder: encoder, for: fragments)
+      }
+    }
+
+    private func openSegments() throws(SystemError) -> HLSSegments {
+      if let segments { return segments }
+      let count = smallSize == nil ? 1 : 2
+      let opened = try HLSSegments(
+        in: playlist.directory, HLSFiles.of(options.form, renditions: count), clock, variants())
+      segments = opened
+      return opened
+    }
+
+    private func variants() -> HLSVariants? {
+      guard let size, let small = smallSize else { return nil }
+      let reduced = settings.reduced(from: size, to: small)
+      return HLSVariants(bitsPerSecond: [
+        settings.bitsPerSecond(width: size.width, height: size.height),
+        reduced.bitsPerSecond(width: small.width, height: small.height),
+      ])
+    }
+
+    func place(ptsNs: UInt64, wallNs: UInt64) { clock.set(ptsNs: ptsNs, wallNs: wallNs) }
 
     func close() throws(DestinationError) {
       try writing { () throws(SystemError) in try segments?.close() }
     }
 
-    private func writing(_ body: () throws(SystemError) -> Void) throws(DestinationError) {
-      do throws(SystemError) { try body() } catch { throw .cannotWrite(named(error)) }
+    private func writing<Value>(
+      _ body: () throws(SystemError) -> Value
+    ) throws(DestinationError) -> Value {
+      do throws(SystemError) { return try body() } catch { throw .cannotWrite(named(error)) }
     }
 
     func check() throws(DestinationError) {

@@ -1,4 +1,5 @@
 #if Media
+  import FrameBus
   import Upload
 
   /// The output of encoded pictures and sound: a container, and the file or peer that receives it.
@@ -11,6 +12,8 @@
     static var reconnects: Bool { get }
     /// Whether pictures of another size begin a new stream. Otherwise they are scaled to the first.
     static var changesSize: Bool { get }
+    /// Whether it cannot take pictures that are encoded for several destinations.
+    var needsOwnEncoder: Bool { get }
     /// How long to try to reach a peer for the first time, while a user waits.
     var firstRetries: Duration { get }
 
@@ -34,6 +37,10 @@
     func connect(_ pipeline: Pipeline, encoder: (any VideoEncoder)?) throws(DestinationError)
     /// Called instead if the pictures are encoded elsewhere.
     func connectUnits(_ pipeline: Pipeline) throws(DestinationError)
+    /// Called before `connect`: the size of a second rendition of pictures of this size.
+    func smallSize(beside size: PixelRect) throws(DestinationError) -> PixelRect?
+    /// Called with every picture: when it was captured, in nanoseconds since 1970.
+    func place(ptsNs: UInt64, wallNs: UInt64)
     /// Called with every frame: throws if there is too little space left.
     func check() throws(DestinationError)
     /// A message from the peer without the secrets that were sent to it.
@@ -47,6 +54,7 @@
   extension Outlet {
     static var reconnects: Bool { false }
     static var changesSize: Bool { false }
+    var needsOwnEncoder: Bool { false }
     var firstRetries: Duration { .zero }
     static var maker: DestinationMaker {
       DestinationMaker(kinds) { named, setup throws(DestinationError) in
@@ -62,6 +70,8 @@
     func connectUnits(_ pipeline: Pipeline) throws(DestinationError) {
       try connect(pipeline, encoder: nil)
     }
+    func smallSize(beside size: PixelRect) throws(DestinationError) -> PixelRect? { nil }
+    func place(ptsNs: UInt64, wallNs: UInt64) {}
     func check() throws(DestinationError) {}
     func redacted(_ message: String) -> String { message }
     func removeEmpty() {}

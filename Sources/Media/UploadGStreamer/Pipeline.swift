@@ -25,11 +25,12 @@
     private var hasFrames = false
 
     /// - Parameter output: the name of the output in error messages.
+    /// - Parameter fork: a branch from the tee among the elements to the one with a `soundPad`.
     /// - Parameter sound: a second branch, which ends at the element with a `soundPad`.
     /// - Parameter takesUnits: whether both branches are fed with units, which have their formats.
     init(
-      _ elements: [ElementDescription], sound: [ElementDescription] = [], output: String,
-      takesUnits: Bool = false
+      _ elements: [ElementDescription], fork: [ElementDescription] = [],
+      sound: [ElementDescription] = [], output: String, takesUnits: Bool = false
     ) throws(DestinationError) {
       self.output = output
       // SAFETY: `state` lives as long as this object, whose deinit destroys the pipeline first.
@@ -40,7 +41,9 @@
           ElementDescription.source.factory, package: ElementDescription.source.package)
       }
       for element in elements { try append(element) }
-      if let pad = elements.compactMap(\.soundPad).first, !sound.isEmpty {
+      guard let pad = elements.compactMap(\.soundPad).first else { return }
+      if !fork.isEmpty { try append(fork, fromForkTo: pad) }
+      if !sound.isEmpty {
         try append(sound, endingAt: pad)
         if !takesUnits { try setSoundCaps() }
       }
@@ -80,10 +83,23 @@
           ElementDescription.source.factory, package: ElementDescription.source.package)
       }
       for element in sound { try append(element) }
-      guard unsafe upload_pipeline_join_sound(handle, pad) else {
+      guard unsafe upload_pipeline_join(handle, pad) else {
         throw .elementFailed(
           element: sound.last?.factory ?? "appsrc",
           message: "the container does not accept this sound",
+          detail: "")
+      }
+    }
+
+    private func append(
+      _ fork: [ElementDescription], fromForkTo pad: String
+    ) throws(DestinationError) {
+      // SAFETY: the pipeline exists until `stop`; the string lives during the call.
+      unsafe upload_pipeline_begin_fork(handle)
+      for element in fork { try append(element) }
+      guard unsafe upload_pipeline_join(handle, pad) else {
+        throw .elementFailed(
+          element: fork.last?.factory ?? "tee", message: "the container has one track of pictures",
           detail: "")
       }
     }
@@ -115,9 +131,12 @@
     }
 
     /// Changes a property of a running element. Any thread may call it while the pipeline exists.
-    func set(_ property: ElementDescription.Property, of factory: String) {
+    /// - Parameter inFork: whether it is that of the second rendition.
+    func set(
+      _ property: ElementDescription.Property, of factory: String, inFork: Bool = false
+    ) {
       // SAFETY: the pipeline exists until `stop`; the strings live during the call.
-      _ = unsafe upload_pipeline_set_of(handle, factory, property.name, property.value)
+      _ = unsafe upload_pipeline_set_of(handle, factory, inFork, property.name, property.value)
     }
 
     /// Changes the size to which pictures are scaled, while it runs.
@@ -126,19 +145,6 @@
         formatName, width: size.width, height: size.height)
       // SAFETY: the pipeline exists until `stop`; the string lives during the call.
       _ = unsafe upload_pipeline_scale_to(handle, caps)
-    }
-
-    /// Passes the output to `segments`, cut at the first picture of each interval. Before `play`.
-    /// - Parameter encoder: nil for sound alone.
-    func cut(
-      every intervalNs: UInt64, encoder: String?, for segments: HLSSegments
-    ) throws(DestinationError) {
-      var receiver = unsafe segments.receiver
-      // SAFETY: the pipeline exists until `stop`; the arguments live during the call.
-      guard unsafe upload_pipeline_cut(handle, encoder, intervalNs, &receiver) else {
-        unsafe receiver.release(receiver.context)
-        throw .elementFailed(element: "pipeline", message: "it has no output", detail: "")
-      }
     }
 
     /// Requests a key frame at the first picture of each interval of its time line. Before `play`.

@@ -45,7 +45,7 @@
         try broadcast(to: "hls:\(bench.file("web"))") { host in
           try waitUntil("there are two segments: \(host.transcript)") {
             let text = try? String(contentsOfFile: playlist, encoding: .utf8)
-            return text?.contains("segment00001.ts") == true
+            return text?.contains("segment00001.m4s") == true
           }
         }
         let text = try String(contentsOfFile: playlist, encoding: .utf8)

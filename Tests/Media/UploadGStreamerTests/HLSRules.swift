@@ -9,6 +9,8 @@ struct ReadPlaylist: Equatable {
     var seconds = -1.0
     var date: Date?
     var isDiscontinuous = false
+    /// Its initialization section; nil for a transport stream.
+    var map: String?
   }
 
   private(set) var segments: [Segment] = []
@@ -23,14 +25,24 @@ struct ReadPlaylist: Equatable {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     require(text.hasSuffix("\n") && lines.first == "#EXTM3U", "4.3.1.1: EXTM3U is first")
     var next = Segment()
+    var version = 0
     var counts: [String: Int] = [:]
     for line in lines.dropFirst() where !line.isEmpty {
       let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
       let value = parts.count > 1 ? parts[1] : ""
       counts[parts[0], default: 0] += 1
       let isBeforeSegments = segments.isEmpty && next == Segment()
+      let hadMap = next.map
       switch parts[0] {
-      case "#EXT-X-VERSION": require((Int(value) ?? 0) >= 3, "7: EXTINF has fractions")
+      case "#EXT-X-VERSION":
+        version = Int(value) ?? 0
+        require(version >= 3, "7: EXTINF has fractions")
+      case "#EXT-X-MAP":
+        next.map = value.wholeMatch(of: /URI="([^"]+)"/).map { String($0.output.1) }
+        require(next.map != nil, "4.3.2.5: \(value) names a resource")
+        require(version >= 6, "7: EXT-X-MAP of media needs version 6")
+        require(
+          hadMap == nil || next.isDiscontinuous, "4.3.2.3: other tracks need a discontinuity")
       case "#EXT-X-TARGETDURATION": target = Int(value) ?? 0
       case "#EXT-X-MEDIA-SEQUENCE":
         sequence = Int(value) ?? -1
@@ -52,11 +64,12 @@ struct ReadPlaylist: Equatable {
       case let name where !name.hasPrefix("#"):
         next.name = name
         segments.append(next)
-        next = Segment()
+        next = Segment(map: next.map)
       default: require(!line.hasPrefix("#EXT"), "unexpected tag \(line)")
       }
     }
-    require(next == Segment(), "4.3.2: a tag without its segment")
+    require(next == Segment(map: next.map), "4.3.2: a tag without its segment")
+    require(counts["#EXT-X-VERSION"] == 1, "4.3.1.2: one version")
     require(target > 0 && counts["#EXT-X-TARGETDURATION"] == 1, "4.3.3.1: one target duration")
     for (tag, count) in counts where tag.hasPrefix("#EXT-X-") && !Self.repeated.contains(tag) {
       require(count == 1, "4.3: \(tag) appears \(count) times")
@@ -68,7 +81,9 @@ struct ReadPlaylist: Equatable {
     }
   }
 
-  private static let repeated = ["#EXT-X-DISCONTINUITY", "#EXT-X-PROGRAM-DATE-TIME"]
+  private static let repeated = [
+    "#EXT-X-DISCONTINUITY", "#EXT-X-PROGRAM-DATE-TIME", "#EXT-X-MAP",
+  ]
 
   private mutating func require(_ condition: Bool, _ rule: String) {
     if !condition { broken.append(rule) }
@@ -106,6 +121,7 @@ struct ReadPlaylist: Equatable {
 /// What an upload has written into a directory, as a web server's players see it.
 final class HLSDirectory {
   let path: String
+  let playlist: String
   /// Each state of the playlist.
   private(set) var playlists: [ReadPlaylist] = []
   /// The digest of each segment when a playlist named it first.
@@ -113,16 +129,17 @@ final class HLSDirectory {
   private(set) var broken: [String] = []
   private var text = ""
 
-  init(_ path: String) throws {
+  init(_ path: String, playlist: String = "index.m3u8") throws {
     self.path = path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    self.playlist = playlist
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
   var newest: ReadPlaylist? { playlists.last }
 
   /// Reads the playlist, and checks it against the one before.
   func look() {
-    guard let text = try? String(contentsOfFile: path + "/index.m3u8", encoding: .utf8) else {
+    guard let text = try? String(contentsOfFile: "\(path)/\(playlist)", encoding: .utf8) else {
       return
     }
     guard text != self.text else { return }
@@ -135,15 +152,26 @@ final class HLSDirectory {
         broken.append("6.2.2: \(segment.name) is available")
         continue
       }
-      // A transport stream begins with its program association table, then its program map.
-      if bytes.count < 376 || bytes[0] != 0x47 || bytes[1] & 0x1f != 0 || bytes[2] != 0 {
-        broken.append("3.2: \(segment.name) begins with a PAT")
-      }
+      if contents[segment.name] == nil { broken += brokenRules(of: segment, bytes) }
       if let old = contents[segment.name], old != bytes.hashValue {
         broken.append("6.2.1: \(segment.name) does not change")
       }
       contents[segment.name] = bytes.hashValue
     }
+  }
+
+  private func brokenRules(of segment: ReadPlaylist.Segment, _ bytes: Data) -> [String] {
+    guard let map = segment.map else {
+      // A transport stream begins with its program association table, then its program map.
+      let hasTable =
+        bytes.count >= 376 && bytes[0] == 0x47 && bytes[1] & 0x1f == 0 && bytes[2] == 0
+      return hasTable ? [] : ["3.2: \(segment.name) begins with a PAT"]
+    }
+    guard let section = FileManager.default.contents(atPath: "\(path)/\(map)") else {
+      return ["4.3.2.5: \(map) is available"]
+    }
+    return ReadBoxes(section).brokenInSection.map { "3.3: \(map) \($0)" }
+      + ReadBoxes(bytes).brokenInSegment.map { "3.3: \(segment.name) \($0)" }
   }
 
   func wait(for what: String, _ condition: (ReadPlaylist) -> Bool) throws {
@@ -154,12 +182,13 @@ final class HLSDirectory {
   }
 
   /// The key frames of a segment, and the number of its pictures.
-  func pictures(in name: String) throws -> (keys: [Int], count: Int) {
+  func pictures(in segment: ReadPlaylist.Segment) throws -> (keys: [Int], count: Int) {
+    let parts = [segment.map, segment.name].compactMap { name in name.map { "\(path)/\($0)" } }
     let flags = try output(
       of: "ffprobe",
       [
         "-v", "error", "-select_streams", "v", "-show_entries", "packet=flags", "-of", "csv=p=0",
-        "\(path)/\(name)",
+        "concat:" + parts.joined(separator: "|"),
       ]
     ).split(separator: "\n")
     return (flags.indices.filter { flags[$0].hasPrefix("K") }, flags.count)

@@ -16,7 +16,7 @@
         atPath: folder, withIntermediateDirectories: false)
       try bench.sendFlashesAndBeeps(to: "hls:\(folder)", seconds: 5)
       let playlist = try String(contentsOfFile: folder + "/index.m3u8", encoding: .utf8)
-      #expect(playlist.contains("#EXT-X-ENDLIST") && playlist.contains("segment00001.ts"))
+      #expect(playlist.contains("#EXT-X-ENDLIST") && playlist.contains("segment00001.m4s"))
       try bench.expectSoundAndPictures(in: "web/index.m3u8")
     }
 
@@ -38,7 +38,7 @@
       let first = try upload()
       try waitUntil("the playlist is written again: \(first.transcript)") {
         let text = try? String(contentsOfFile: folder + "/index.m3u8", encoding: .utf8)
-        return text?.contains("segment00001.ts") == true
+        return text?.contains("segment00001.m4s") == true
       }
       let second = try upload().finish()
       #expect(second.status == .exited(1))

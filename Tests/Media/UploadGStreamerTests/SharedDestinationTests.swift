@@ -118,7 +118,7 @@
       let upload = try upload("file:\(file)", "--follow")
       try bench.waitForBytes(10_000, in: "a.mkv")
       #expect(try change("add", "hls:\(web)").status == .exited(0))
-      try waitUntil("a segment: \(upload.transcript)") { playlist().contains("segment00000.ts") }
+      try waitUntil("a segment: \(upload.transcript)") { playlist().contains("segment00000.m4s") }
       #expect(try change("remove", "hls:\(web)").status == .exited(0))
       try waitUntil("its end: \(upload.transcript)") { playlist().contains("ENDLIST") }
       #expect(try pictures(in: web + "/index.m3u8") > 10)

@@ -49,8 +49,10 @@ void upload_pipeline_mark_muxer(upload_pipeline *pipeline);
 void upload_pipeline_turn_upright(upload_pipeline *pipeline);
 /// Begins the sound branch, with its own appsrc: the elements appended next belong to it.
 bool upload_pipeline_begin_sound(upload_pipeline *pipeline);
-/// Links the sound branch to the muxer's pad of that name. False: they cannot be linked.
-bool upload_pipeline_join_sound(upload_pipeline *pipeline, const char *pad);
+/// Begins a branch at the tee that was appended: the elements appended next belong to it.
+void upload_pipeline_begin_fork(upload_pipeline *pipeline);
+/// Links a branch to the muxer's pad of that name. False: they cannot be linked.
+bool upload_pipeline_join(upload_pipeline *pipeline, const char *pad);
 /// Sets a property of the element appended last from a text. False: it has no such property.
 bool upload_pipeline_set(upload_pipeline *pipeline, const char *property, const char *value);
 /// As `upload_pipeline_set`, for that element's input pad.
@@ -58,8 +60,9 @@ bool upload_pipeline_set_on_pad(upload_pipeline *pipeline, const char *property,
                                 const char *value);
 /// Sets a property of the first element made by that factory, also while the pipeline runs. False:
 /// there is no such element, or it has no such property.
-bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, const char *property,
-                            const char *value);
+/// - isInFork: whether it is one of the branch from the tee.
+bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, bool isInFork,
+                            const char *property, const char *value);
 /// Changes the caps of the capsfilter behind the first videoscale, also while the pipeline runs.
 /// False: there is none.
 bool upload_pipeline_scale_to(upload_pipeline *pipeline, const char *caps);
@@ -75,13 +78,18 @@ struct upload_unit {
   const void *bytes;
   size_t byteCount;
   uint64_t ptsNs;
-  /// Whether a segment begins here, with the tables of a transport stream.
+  /// Whether a segment begins here: in a transport stream, with its tables.
   bool beginsSegment;
   /// Of an encoded unit alone; see upload_pipeline_tap.
   bool isSound, isKey;
   uint64_t dtsNs, durationNs;
   /// The size of the picture; 0 for sound.
   uint32_t width, height;
+  /// 0 if it is not known, or varies.
+  double picturesPerSecond;
+  /// What a decoder needs beside the units; valid during the call.
+  const void *format;
+  size_t formatByteCount;
 };
 /// Called on a GStreamer thread; NULL at the end of the stream. An errno ends the pipeline.
 typedef int (*upload_unit_handler)(void *context, const struct upload_unit *unit);
@@ -101,7 +109,8 @@ bool upload_pipeline_cut(upload_pipeline *pipeline, const char *encoder, uint64_
 /// Passes each encoded picture and sound that enters the last element, behind a funnel, to
 /// `receiver`, and makes the first picture of each interval a key frame (UploadUnits.c). Before
 /// `play`.
-/// - encoder: the factory of the encoder; NULL for sound alone.
+/// - encoder: the factory of the encoder, whose key frames all begin segments; NULL for sound alone,
+///   or if pictures are encoded elsewhere, as for upload_pipeline_cut.
 bool upload_pipeline_tap(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
                          const struct upload_unit_receiver *receiver);
 /// Makes the first picture of each interval a key frame.

@@ -1,41 +1,41 @@
 #if Media
   import Platform
 
-  /// A media playlist of HTTP Live Streaming (RFC 8216). The number in a segment's name is its
-  /// media sequence number, so no name is ever used twice in a directory.
+  /// A media playlist of HTTP Live Streaming (RFC 8216). Renditions have the same segments, whose
+  /// names alone differ, so one value describes the playlists of all.
   struct HLSPlaylist {
     struct Segment: Equatable {
       let number: UInt64
       var seconds: Double
-      /// When its first sample was taken, in ISO 8601.
+      /// When its first picture was captured, in ISO 8601.
       var date: String?
       /// Whether its time stamps or encoding differ from those of the segment before.
       var isDiscontinuous = false
-
-      var name: String { HLSPlaylist.prefix + HLSPlaylist.digits(number) + HLSPlaylist.suffix }
+      /// The number of its initialization section; nil for a transport stream.
+      var map: UInt64?
     }
 
-    static let name = "index.m3u8"
-    private static let prefix = "segment"
-    private static let suffix = ".ts"
     /// No rounded duration of a segment may be longer (section 4.3.3.1), and it may never change.
     static let targetSeconds = 3
     /// A player begins three target durations before the end (section 6.3.3).
     private static let fewestSegments = 5
     private static let leastSeconds = Double(3 * targetSeconds)
-    /// This program writes no longer numbers.
-    private static let mostDigits = 15
 
     private(set) var segments: [Segment] = []
+    /// The media sequence number of the first segment.
+    private(set) var sequence: UInt64
     /// Discontinuities that have left the playlist.
-    private(set) var discontinuityNumber: UInt64 = 0
+    private(set) var discontinuityNumber: UInt64
     var isEnded = false
 
-    init(discontinuityNumber: UInt64 = 0) { self.discontinuityNumber = discontinuityNumber }
+    init(sequence: UInt64 = 0, discontinuityNumber: UInt64 = 0) {
+      self.sequence = sequence
+      self.discontinuityNumber = discontinuityNumber
+    }
 
     var seconds: Double { segments.reduce(0) { $0 + $1.seconds } }
-    /// The number after the last segment's; nil without segments.
-    var nextNumber: UInt64? { segments.last.map { $0.number + 1 } }
+    /// The media sequence number of a segment after the last.
+    var nextSequence: UInt64 { sequence + UInt64(segments.count) }
     /// The discontinuity sequence number of a segment after the last.
     var nextDiscontinuityNumber: UInt64 {
       segments.reduce(discontinuityNumber) { $0 + ($1.isDiscontinuous ? 1 : 0) }
@@ -50,6 +50,7 @@
         seconds - segments[0].seconds >= Self.leastSeconds
       {
         let oldest = segments.removeFirst()
+        sequence += 1
         if oldest.isDiscontinuous { discontinuityNumber += 1 }
         left.append(oldest)
       }
@@ -58,35 +59,48 @@
 
     // MARK: Text
 
-    var text: String {
+    /// The playlist of one rendition.
+    func text(_ files: HLSFiles) -> String {
       var lines = [
-        "#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:\(Self.targetSeconds)",
-        "#EXT-X-MEDIA-SEQUENCE:\(segments.first?.number ?? 0)",
+        "#EXTM3U", "#EXT-X-VERSION:\(files.form == .fragments ? 6 : 3)",
+        "#EXT-X-TARGETDURATION:\(Self.targetSeconds)", "#EXT-X-MEDIA-SEQUENCE:\(sequence)",
         "#EXT-X-DISCONTINUITY-SEQUENCE:\(discontinuityNumber)", "#EXT-X-INDEPENDENT-SEGMENTS",
       ]
+      var map: UInt64?
       for segment in segments {
         if segment.isDiscontinuous { lines.append("#EXT-X-DISCONTINUITY") }
+        if let next = segment.map, next != map {
+          map = next
+          lines.append("#EXT-X-MAP:URI=\"\(files.map(next))\"")
+        }
         if let date = segment.date { lines.append("#EXT-X-PROGRAM-DATE-TIME:\(date)") }
-        lines += ["#EXTINF:\(Self.milliseconds(segment.seconds)),", segment.name]
+        lines += ["#EXTINF:\(Self.milliseconds(segment.seconds)),", files.segment(segment.number)]
       }
       if isEnded { lines.append("#EXT-X-ENDLIST") }
       return lines.joined(separator: "\n") + "\n"
     }
 
     /// Reads a playlist that an earlier upload wrote.
-    /// - Returns: nil if it is not one of this program's.
-    init?(_ text: String) {
+    /// - Returns: nil if it is not one of this program's, with files of this kind.
+    init?(_ text: String, _ files: HLSFiles) {
       let lines = text.split(separator: "\n")
       guard lines.first == "#EXTM3U" else { return nil }
+      self.init()
       var next = Segment(number: 0, seconds: 0)
       for line in lines.dropFirst() {
         let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
         let value = parts.count > 1 ? parts[1] : ""
         switch parts[0] {
+        case "#EXT-X-MEDIA-SEQUENCE":
+          guard let number = HLSFiles.number(value) else { return nil }
+          sequence = number
         case "#EXT-X-DISCONTINUITY-SEQUENCE":
-          guard let number = Self.number(value) else { return nil }
+          guard let number = HLSFiles.number(value) else { return nil }
           discontinuityNumber = number
         case "#EXT-X-DISCONTINUITY": next.isDiscontinuous = true
+        case "#EXT-X-MAP":
+          guard let number = files.mapNumber(of: value) else { return nil }
+          next.map = number
         case "#EXT-X-PROGRAM-DATE-TIME": next.date = Self.date(value)
         case "#EXTINF":
           guard let seconds = Double(value.prefix { $0 != "," }), (0...3600).contains(seconds)
@@ -94,37 +108,20 @@
           next.seconds = seconds
         case "#EXT-X-ENDLIST": isEnded = true
         case let name where !name.hasPrefix("#"):
-          guard let number = Self.number(ofSegment: String(line)),
-            nextNumber.map({ $0 == number }) ?? true
+          guard let number = files.number(ofSegment: String(line)),
+            segments.last.map({ $0.number < number }) ?? true
           else { return nil }
           segments.append(
             Segment(
               number: number, seconds: next.seconds, date: next.date,
-              isDiscontinuous: next.isDiscontinuous))
-          next = Segment(number: 0, seconds: 0)
+              isDiscontinuous: next.isDiscontinuous, map: next.map))
+          next = Segment(number: 0, seconds: 0, map: next.map)
         default: break
         }
       }
-    }
-
-    /// The number in a segment's name; nil for other names.
-    static func number(ofSegment name: String) -> UInt64? {
-      guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
-      let digits = name.dropFirst(prefix.count).dropLast(suffix.count)
-      guard let number = number(String(digits)), digits == Self.digits(number) else { return nil }
-      return number
-    }
-
-    private static func number(_ text: String) -> UInt64? {
-      guard (1...mostDigits).contains(text.utf8.count),
-        text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-      else { return nil }
-      return UInt64(text)
-    }
-
-    private static func digits(_ number: UInt64) -> String {
-      let text = "\(number)"
-      return String(repeating: "0", count: max(0, 5 - text.count)) + text
+      guard segments.allSatisfy({ ($0.map != nil) == (files.form == .fragments) }) else {
+        return nil
+      }
     }
 
     private static func milliseconds(_ seconds: Double) -> String {

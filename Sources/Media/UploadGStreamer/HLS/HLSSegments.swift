@@ -1,142 +1,236 @@
 #if Media
-  import CGStreamer
   import Platform
+  import Synchronization
 
-  /// Writes segments and their playlist into a directory, and removes those that no player needs.
-  ///
-  /// `@unchecked Sendable` because GStreamer's thread calls it while a pipeline runs, and the
-  /// uploading thread before and after.
-  final class HLSSegments: @unchecked Sendable {
+  /// The time of a segment, on the upload's time line.
+  struct HLSSpan {
     /// The longest segment that the target duration allows, once rounded.
     private static let longestNs: UInt64 =
       UInt64(HLSPlaylist.targetSeconds) * 1_000_000_000
       + 490_000_000
     /// The duration of a segment's only picture.
     private static let assumedStepNs: UInt64 = 33_000_000
-    /// The age at which the players of a playlist have given up.
-    private static let stalePlaylistNs: Int64 = 60_000_000_000
-    private static let playlistLimit = 1 << 16
-    private static let nameLimit = 100_000
 
-    private struct Growing: ~Copyable {
-      let file: Descriptor
-      let number: UInt64
-      let startNs: UInt64
-      var newestNs: UInt64
-      /// The time between its two newest samples.
-      var stepNs: UInt64
+    let startNs: UInt64
+    let endNs: UInt64
+    /// Whether the time stamps jump after it: a pause belongs to no segment.
+    let hasPause: Bool
+
+    /// - Parameters:
+    ///   - newestNs: the time stamp of its last sample.
+    ///   - stepNs: the time between its last two; 0 if there is one alone.
+    ///   - nextNs: the first time stamp after it; nil at the end.
+    init(from startNs: UInt64, newestNs: UInt64, stepNs: UInt64, nextNs: UInt64?) {
+      self.startNs = startNs
+      let ownEndNs = newestNs + (stepNs > 0 ? stepNs : Self.assumedStepNs)
+      let untilNs = nextNs.map { $0 > startNs ? $0 : ownEndNs } ?? ownEndNs
+      hasPause = untilNs - startNs > Self.longestNs
+      endNs = hasPause ? ownEndNs : untilNs
     }
 
+    var seconds: Double { Double(endNs - startNs) / 1e9 }
+  }
+
+  /// The wall clock's time of a time stamp. The uploading thread writes it, GStreamer's reads it.
+  final class HLSClock: Sendable {
+    private let offset = Mutex<UInt64?>(nil)
+
+    /// Added to a time stamp, it gives the time of the wall clock; nil before the first picture.
+    var offsetNs: UInt64? { offset.withLock { $0 } }
+    func set(ptsNs: UInt64, wallNs: UInt64) { offset.withLock { $0 = wallNs &- ptsNs } }
+  }
+
+  /// The segments of an upload in a directory, and their playlists. Removes those that no player
+  /// needs, and no file that it cannot prove to be an upload's.
+  ///
+  /// Not thread-safe: GStreamer's thread calls it while a pipeline runs, and the uploading thread
+  /// before and after.
+  final class HLSSegments {
+    /// The names of the files that uploads have made in the directory, and not removed.
+    private static let record = ".framebus.segments"
+    /// The age at which the players of a playlist have given up.
+    private static let stalePlaylistNs: Int64 = 60_000_000_000
+    private static let textLimit = 1 << 16
+    private static let nameLimit = 100_000
+
+    let files: [HLSFiles]
     private let directory: Directory
+    private let clock: HLSClock
     private var playlist = HLSPlaylist()
     private var nextNumber: UInt64 = 0
-    private var growing: Growing?
+    private var owned: Set<String> = []
     /// Left the playlist, but players may still load them.
     private var former: [HLSPlaylist.Segment] = []
     private var isDiscontinuous = false
+    private var variants: HLSVariants?
     /// The permissions of the playlist: those of a segment.
     private var fileMode: UInt32 = 0o600
-    /// Added to a time stamp, it gives the time of the wall clock.
     private var wallOffsetNs: UInt64?
 
     /// Continues the directory's playlist after a crash. After a complete playlist, or one that its
     /// players have given up, the numbers alone continue.
-    init(in path: String) throws(SystemError) {
+    init(
+      in path: String, _ files: [HLSFiles], _ clock: HLSClock, _ variants: HLSVariants? = nil
+    ) throws(SystemError) {
+      self.files = files
+      self.clock = clock
+      self.variants = variants
       directory = try Directory(path: path)
-      let found = try directory.names(atMost: Self.nameLimit)
-        .compactMap(HLSPlaylist.number(ofSegment:)).sorted()
+      var found = Set(try directory.names(atMost: Self.nameLimit))
+      owned = readRecord().intersection(found)
       let old = readPlaylist()
-      nextNumber = max(found.last.map { $0 + 1 } ?? 0, old?.playlist.nextNumber ?? 0)
-      guard let old else { return }
-      let isComplete = old.playlist.segments.allSatisfy { found.contains($0.number) }
-      if isComplete, !old.playlist.isEnded, !old.isStale, let next = old.playlist.nextNumber {
+      if let old, !old.isStale, !old.playlist.isEnded, let last = old.playlist.segments.last {
         playlist = old.playlist
-        nextNumber = next
         isDiscontinuous = true
         // The last was not complete when its writer died, and no playlist names it.
-        for number in found where number >= next { try remove(number) }
+        for name in owned where HLSFiles.number(ofFile: name) ?? 0 > last.number {
+          try remove(name)
+          found.remove(name)
+        }
+        nextNumber = Self.number(after: found)
       } else {
-        playlist = HLSPlaylist(discontinuityNumber: old.playlist.nextDiscontinuityNumber + 1)
+        nextNumber = Self.number(after: found)
+        playlist = HLSPlaylist(
+          sequence: max(nextNumber, old?.playlist.nextSequence ?? 0),
+          discontinuityNumber: old.map { $0.playlist.nextDiscontinuityNumber + 1 } ?? 0)
       }
-      let kept = Set(playlist.segments.map(\.number))
-      former = found.filter { $0 < nextNumber && !kept.contains($0) }.map {
-        HLSPlaylist.Segment(number: $0, seconds: 2)
-      }
+      former = formerSegments()
     }
 
+    /// The first number after those of the files.
+    private static func number(after names: Set<String>) -> UInt64 {
+      names.compactMap(HLSFiles.number(ofFile:)).max().map { $0 + 1 } ?? 0
+    }
+
+    private func readRecord() -> Set<String> {
+      guard let found = try? directory.readFile(Self.record, limit: Self.textLimit) else {
+        return []
+      }
+      let text = String(decoding: found.bytes, as: UTF8.self)
+      return Set(text.split(separator: "\n").map(String.init))
+        .filter { HLSFiles.number(ofFile: $0) != nil }
+    }
+
+    /// The playlist of an earlier upload with all its files.
     private func readPlaylist() -> (playlist: HLSPlaylist, isStale: Bool)? {
       guard
-        let found = try? directory.readFile(HLSPlaylist.name, limit: Self.playlistLimit),
-        let playlist = HLSPlaylist(String(decoding: found.bytes, as: UTF8.self))
+        let found = try? directory.readFile(files[0].playlist, limit: Self.textLimit),
+        let playlist = HLSPlaylist(String(decoding: found.bytes, as: UTF8.self), files[0]),
+        playlist.segments.allSatisfy({ owned.isSuperset(of: names(of: $0)) })
       else { return nil }
       let ageNs = Int64(clamping: wallNowNs()) &- found.status.changedAtNs
       return (playlist, !(0...Self.stalePlaylistNs).contains(ageNs))
     }
 
-    // MARK: Data
-
-    func take(_ bytes: RawSpan, ptsNs: UInt64, begins: Bool) throws(SystemError) {
-      if begins { try begin(at: ptsNs) }
-      guard let number = growing?.file.number else { return }
-      if let newestNs = growing?.newestNs, ptsNs > newestNs {
-        growing?.stepNs = ptsNs - newestNs
-        growing?.newestNs = ptsNs
+    private func names(of segment: HLSPlaylist.Segment) -> [String] {
+      files.flatMap { files in
+        [files.segment(segment.number)] + (segment.map.map { [files.map($0)] } ?? [])
       }
-      try writeFully(bytes, to: number, path: directory.path)
     }
 
-    private func begin(at ptsNs: UInt64) throws(SystemError) {
-      try complete(before: ptsNs)
-      if isDiscontinuous || wallOffsetNs == nil { wallOffsetNs = wallNowNs() &- ptsNs }
-      let segment = HLSPlaylist.Segment(number: nextNumber, seconds: 0)
-      // Another program's entry of that name, such as a link to a file elsewhere.
-      try remove(nextNumber)
-      // With the permissions that the umask allows, as a web server expects.
-      let file = try directory.createFile(segment.name, mode: 0o666)
-      fileMode = try fileStatus(of: file, path: directory.path).mode & 0o777
-      growing = Growing(
-        file: file, number: nextNumber, startNs: ptsNs, newestNs: ptsNs, stepNs: 0)
+    /// What earlier uploads have left beside the playlist.
+    private func formerSegments() -> [HLSPlaylist.Segment] {
+      let named = Set(playlist.segments.flatMap(names(of:)))
+      let numbers = Set(owned.subtracting(named).compactMap(HLSFiles.number(ofFile:))).sorted()
+      let maps = numbers.filter { owned.contains(files[0].map($0)) }
+      return numbers.filter { number in !playlist.segments.contains { $0.number == number } }
+        .map { number in
+          HLSPlaylist.Segment(number: number, seconds: 2, map: maps.last { $0 <= number })
+        }
+    }
+
+    // MARK: Files
+
+    /// A number whose names no entry of the directory has, not even another program's link.
+    func reserve() throws(SystemError) -> UInt64 {
+      while try isTaken(nextNumber) { nextNumber += 1 }
       nextNumber += 1
+      return nextNumber - 1
     }
 
-    /// Adds the growing segment to the playlist.
-    /// - Parameter nextNs: the first time stamp after it; nil at the end.
-    private func complete(before nextNs: UInt64?) throws(SystemError) {
-      guard let ended = growing.take() else { return }
-      let stepNs = ended.stepNs > 0 ? ended.stepNs : Self.assumedStepNs
-      let ownNs = ended.newestNs - ended.startNs + stepNs
-      let untilNextNs = nextNs.map { $0 > ended.startNs ? $0 - ended.startNs : ownNs } ?? ownNs
-      // A pause belongs to no segment: the time stamps jump.
-      let hasPause = untilNextNs > Self.longestNs
+    private func isTaken(_ number: UInt64) throws(SystemError) -> Bool {
+      for name in names(of: HLSPlaylist.Segment(number: number, seconds: 0, map: number)) {
+        if try directory.status(of: name) != nil { return true }
+      }
+      return false
+    }
+
+    /// Creates a file with the permissions that the umask allows, as a web server expects. Before
+    /// that, it is recorded as the upload's.
+    func create(_ name: String) throws(SystemError) -> Descriptor {
+      owned.insert(name)
+      try writeRecord()
+      do throws(SystemError) {
+        let file = try directory.createFile(name, mode: 0o666)
+        fileMode = try fileStatus(of: file, path: directory.path).mode & 0o777
+        return file
+      } catch {
+        owned.remove(name)
+        throw error
+      }
+    }
+
+    func write(_ bytes: [UInt8], to name: String) throws(SystemError) {
+      let file = try create(name)
+      try writeFully(bytes, to: file.number)
+    }
+
+    private func writeRecord() throws(SystemError) {
+      let text = owned.sorted().map { $0 + "\n" }.joined()
+      try directory.replaceFile(
+        Self.record, with: Array(text.utf8), mode: 0o600, isSynced: false)
+    }
+
+    private func remove(_ name: String) throws(SystemError) {
+      guard owned.contains(name) else { return }
+      try directory.removeFile(name)
+      owned.remove(name)
+    }
+
+    // MARK: Playlist
+
+    /// The next segment has time stamps or an encoding of its own.
+    func discontinue() { isDiscontinuous = !playlist.segments.isEmpty }
+
+    /// Adds a segment, whose files are complete, to the playlist.
+    /// - Parameter contents: of its file in each rendition.
+    func complete(
+      _ number: UInt64, map: UInt64? = nil, _ span: HLSSpan, _ contents: [HLSVariants.Content] = []
+    ) throws(SystemError) {
+      if isDiscontinuous || wallOffsetNs == nil {
+        wallOffsetNs = clock.offsetNs ?? wallNowNs() &- span.endNs
+      }
       let segment = HLSPlaylist.Segment(
-        number: ended.number, seconds: Double(hasPause ? ownNs : untilNextNs) / 1e9,
-        date: wallOffsetNs.map { HLSPlaylist.date(wallNs: ended.startNs &+ $0) },
-        isDiscontinuous: isDiscontinuous)
-      isDiscontinuous = hasPause
+        number: number, seconds: span.seconds,
+        date: wallOffsetNs.map { HLSPlaylist.date(wallNs: span.startNs &+ $0) },
+        isDiscontinuous: isDiscontinuous, map: map)
+      isDiscontinuous = span.hasPause
       former += playlist.append(segment)
-      try writePlaylist()
+      try writePlaylists()
+      if variants?.add(contents, seconds: span.seconds) == true { try writeVariants() }
       try removeFormer()
-    }
-
-    /// Ends the segments of one encoder. Those of the next have other tables and sizes.
-    func endPart() throws(SystemError) {
-      guard growing != nil else { return }
-      try complete(before: nil)
-      isDiscontinuous = true
     }
 
     /// Ends the playlist.
     func close() throws(SystemError) {
       if playlist.segments.isEmpty { return }
       playlist.isEnded = true
-      try writePlaylist()
+      try writePlaylists()
+      variants?.end()
+      try writeVariants()
     }
 
-    // MARK: Files
+    private func writePlaylists() throws(SystemError) {
+      for files in files.reversed() { try replace(files.playlist, with: playlist.text(files)) }
+    }
 
-    private func writePlaylist() throws(SystemError) {
-      try directory.replaceFile(
-        HLSPlaylist.name, with: Array(playlist.text.utf8), mode: fileMode, isSynced: false)
+    private func writeVariants() throws(SystemError) {
+      guard let variants else { return }
+      try replace(HLSFiles.index, with: variants.text(files.map(\.playlist)))
+    }
+
+    private func replace(_ name: String, with text: String) throws(SystemError) {
+      try directory.replaceFile(name, with: Array(text.utf8), mode: fileMode, isSynced: false)
     }
 
     /// A segment stays for its own duration and that of a playlist after it has left (RFC 8216,
@@ -148,48 +242,13 @@
           later -= oldest.seconds
           return later <= oldest.seconds + playlist.seconds
         } ?? 0
-      for segment in former.prefix(count) { try remove(segment.number) }
+      if count == 0 { return }
+      let gone = former.prefix(count).flatMap(names(of:))
       former.removeFirst(count)
+      // An initialization section is that of several segments.
+      let needed = Set((former + playlist.segments).flatMap(names(of:)))
+      for name in gone where !needed.contains(name) { try remove(name) }
+      try writeRecord()
     }
-
-    private func remove(_ number: UInt64) throws(SystemError) {
-      try directory.removeFile(HLSPlaylist.Segment(number: number, seconds: 0).name)
-    }
-  }
-
-  extension HLSSegments {
-    /// A description for C, which keeps this object until it calls `release`.
-    var receiver: upload_unit_receiver {
-      unsafe upload_unit_receiver(
-        handler: takeUploadUnit, context: Unmanaged.passRetained(self).toOpaque(),
-        release: releaseSegments)
-    }
-  }
-
-  /// Called by CGStreamer on a thread of GStreamer.
-  /// SAFETY: `context` is the `HLSSegments` that `receiver` retained; the unit is valid during the
-  /// call.
-  private func takeUploadUnit(
-    _ context: UnsafeMutableRawPointer?, _ unit: UnsafePointer<upload_unit>?
-  ) -> Int32 {
-    guard let context = unsafe context else { return 0 }
-    let segments = unsafe Unmanaged<HLSSegments>.fromOpaque(context).takeUnretainedValue()
-    do throws(SystemError) {
-      guard let unit = unsafe unit?.pointee else {
-        try segments.endPart()
-        return 0
-      }
-      let bytes = unsafe UnsafeRawBufferPointer(start: unit.bytes, count: unit.byteCount)
-      try unsafe segments.take(bytes.bytes, ptsNs: unit.ptsNs, begins: unit.beginsSegment)
-    } catch {
-      return error.code
-    }
-    return 0
-  }
-
-  /// SAFETY: `context` is the object that `receiver` retained for exactly this call.
-  private func releaseSegments(_ context: UnsafeMutableRawPointer?) {
-    guard let context = unsafe context else { return }
-    unsafe Unmanaged<HLSSegments>.fromOpaque(context).release()
   }
 #endif

@@ -62,7 +62,9 @@
 
     private func branch(_ member: any Destination) throws(DestinationError) -> Branch {
       let output = member.output
-      guard let member = member as? any UnitDestination else { throw .notShared(output: output) }
+      guard let member = member as? any UnitDestination, !member.needsOwnEncoder else {
+        throw .notShared(output: output)
+      }
       guard !branches.all.contains(where: { $0.output == output && !$0.hasEnded }) else {
         throw .namedTwice(output: output)
       }
@@ -151,6 +153,8 @@
         try pictures.feed.pipeline.setCaps(pictures.geometry.caps(rate: pictures.rate))
       }
       self.pictures = pictures
+      let capturedAtNs = frame.lease.metadata.capturedAtNs
+      for branch in branches.all { branch.demand.note(capturedAtNs, ptsNs: ptsNs) }
       meetDemands(pictures)
       let shownNs = frame.lease.metadata.durationNs
       try pictures.feed.pipeline.push(

@@ -7,6 +7,8 @@
   protocol UnitDestination: Destination {
     /// The sound that it takes.
     var soundEncoder: SoundEncoder { get }
+    /// Whether it cannot take what is encoded for several.
+    var needsOwnEncoder: Bool { get }
     /// Whether only a key frame can begin it, or its next connection.
     var needsKeyFrame: Bool { get }
     /// Whether its output has accepted data, and a peer is connected.
@@ -18,6 +20,10 @@
     func accept(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError)
   }
 
+  extension UnitDestination {
+    var needsOwnEncoder: Bool { false }
+  }
+
   /// What one destination wants of the encoder that it shares. Any thread may use it.
   final class EncoderDemand: Sendable {
     private struct Values {
@@ -25,6 +31,7 @@
       var mostBitsPerSecond: Int?
       var wantedBitsPerSecond = 0
       var bitsPerSecond = 0
+      var captureClock: CaptureClock?
     }
 
     private let values = Mutex(Values())
@@ -36,6 +43,17 @@
         return values.wantsKeyFrame
       }
     }
+
+    /// When a picture of the upload's time line was captured.
+    func note(_ capturedAtNs: UInt64, ptsNs: UInt64) {
+      values.withLock { values in
+        var clock = values.captureClock ?? CaptureClock()
+        clock.note(capturedAtNs, ptsNs: ptsNs)
+        values.captureClock = clock
+      }
+    }
+    /// Added to a time stamp of that line, it gives the time of the wall clock; nil if unknown.
+    var wallOffsetNs: UInt64? { values.withLock { $0.captureClock?.wallOffsetNs } }
 
     /// The bitrate that its network allows; nil for any.
     var mostBitsPerSecond: Int? {
