@@ -9,7 +9,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   token=T         requires this bearer token
   links=FILE      sends the lines of this file as Link headers
   patch=no        answers 405 to PATCH
-  codec=NAME      accepts only this codec
+  codec=NAME      accepts only this codec, and answers 406 to an offer without it
   path=PATH       is served there instead of at whip
   shut=FILE       answers 503 while this file exists
   tls=CERT,KEY    uses TLS
@@ -235,6 +235,10 @@ async def post(request):
             if transceiver.kind == "video":
                 transceiver._codecs = [
                     codec for codec in transceiver._codecs if codec.name == settings["codec"]]
+                if not transceiver._codecs:
+                    say("POST 406")
+                    await sessions.pop(name).close()
+                    return web.Response(status=406, text="no codec in common")
     await connection.setLocalDescription(await connection.createAnswer())
     headers = web.Response().headers.copy()
     headers["Location"] = f"/session/{name}"

@@ -92,7 +92,6 @@ enum DoctorChecks {
     let needed: [(use: String, plugins: [String: String])] =
       [
         ("pipelines", ["app": base, "coreelements": "libgstreamer1.0-0"]),
-        ("x264 encoder", ["x264": "gstreamer1.0-plugins-ugly"]),
         ("Opus encoder", ["opus": base]),
         (
           "AAC encoder",
@@ -101,10 +100,11 @@ enum DoctorChecks {
       ] + SourceKind.all.map { ("capture \($0.name)", $0.plugins) }
       + DestinationKind.all.map { ("upload \($0.scheme)", $0.plugins) }
     let folders = pluginFolders()
-    return needed.filter { !$0.plugins.isEmpty }.map { use, plugins in
-      let missing = plugins.filter { name, _ in
-        !folders.contains { (try? Directory(path: $0).status(of: "libgst\(name).so")) != nil }
-      }
+    func has(_ plugin: String) -> Bool {
+      folders.contains { (try? Directory(path: $0).status(of: "libgst\(plugin).so")) != nil }
+    }
+    return VideoCodec.allCases.map { encoder($0, has) } + needed.filter { !$0.plugins.isEmpty }.map { use, plugins in
+      let missing = plugins.filter { name, _ in !has(name) }
       guard !missing.isEmpty else {
         return DoctorCheck(use, .ok, plugins.keys.sorted().joined(separator: ", "))
       }
@@ -112,6 +112,24 @@ enum DoctorChecks {
         use, .missing, "no plugin \(missing.keys.sorted().joined(separator: ", "))",
         fix: "apt-get install \(Set(missing.values).sorted().joined(separator: " "))")
     }
+  }
+
+  /// The encoders of a codec in the order in which `--encoder auto` tries them, and why others are
+  /// left out. Whether a device's driver encodes is known only once it is tried.
+  private static func encoder(_ codec: VideoCodec, _ has: (String) -> Bool) -> DoctorCheck {
+    let kinds = EncoderKind.all.filter { $0.codec == codec }
+    let obstacles = kinds.map { $0.obstacle(hasPlugin: has($0.plugin)) }
+    let used = zip(kinds, obstacles).filter { $1 == nil }.map(\.0.name)
+    let others = zip(kinds, obstacles).compactMap { kind, obstacle in
+      obstacle.map { "\(kind.name): \($0)" }
+    }
+    let shown = used.isEmpty ? "none" : used.joined(separator: ", then ")
+    let packages = Set(kinds.filter { $0.device == nil }.map(\.package)).sorted()
+    return DoctorCheck(
+      "encoder \(codec.rawValue)",
+      !used.isEmpty ? .ok : codec == .h264 ? .missing : .limited,
+      shown + (others.isEmpty ? "" : "; not \(others.joined(separator: ", "))"),
+      fix: "apt-get install \(packages[0])")
   }
 
   private static func pluginFolders() -> [String] {

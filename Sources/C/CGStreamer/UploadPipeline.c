@@ -76,11 +76,22 @@ static void report(upload_pipeline *pipeline, upload_event_kind kind) {
   pipeline->handler(pipeline->context, &event);
 }
 
+static void report_left_encoder(upload_pipeline *pipeline, const GstStructure *fields) {
+  if (fields == NULL || !gst_structure_has_name(fields, "framebus-encoder-left")) return;
+  struct upload_event event = {.kind = UPLOAD_ENCODER_LEFT,
+                               .element = gst_structure_get_string(fields, "element"),
+                               .message = gst_structure_get_string(fields, "reason"),
+                               .detail = gst_structure_get_string(fields, "next")};
+  pipeline->handler(pipeline->context, &event);
+}
+
 static GstBusSyncReply handle_message(GstBus *bus, GstMessage *message, gpointer data) {
   (void)bus;
   upload_pipeline *pipeline = data;
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) {
     report(pipeline, UPLOAD_ENDED);
+  } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ELEMENT) {
+    report_left_encoder(pipeline, gst_message_get_structure(message));
   } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     GError *error = NULL;
     gchar *detail = NULL;

@@ -11,6 +11,8 @@ public enum DestinationError: Error, Hashable, Sendable {
   /// The data written so far is complete.
   case diskFull(path: String, freeBytes: UInt64)
   case unknownEncoder(String, known: [String])
+  /// An encoder of codecs that the destination does not take.
+  case codecNotTaken(String, known: [String])
   case unknownPreset(String, encoder: String, known: [String])
   case malformedBitrate(String)
   case mediaLibraryFailed(String)
@@ -42,7 +44,8 @@ extension DestinationError {
   /// Whether the command line is wrong, as opposed to a failure at run time.
   public var isMisuse: Bool {
     switch self {
-    case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
+    case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .codecNotTaken,
+      .unknownPreset,
       .malformedBitrate, .noSound, .notShared, .namedTwice, .secretInAddress, .unusableSecret:
       true
     case .peer(_, let isMisuse, _): isMisuse
@@ -79,8 +82,12 @@ extension DestinationError: CustomStringConvertible {
         + "free some space, or choose a path on another disk"
     case .unknownEncoder(let name, let known):
       "this build has no encoder “\(name)”; it has \(known.joined(separator: ", "))"
+    case .codecNotTaken(let name, let known):
+      "the destination does not take what the encoder “\(name)” makes; choose one of "
+        + known.joined(separator: ", ")
     case .unknownPreset(let preset, let encoder, let known):
-      "encoder \(encoder) has no preset “\(preset)”; it has \(known.joined(separator: ", "))"
+      "encoder \(encoder) has no preset “\(preset)”; "
+        + (known.isEmpty ? "write --encoder \(encoder)" : "it has " + known.joined(separator: ", "))
     case .malformedBitrate(let text):
       "“\(text)” is not a bitrate; write bits per second, such as 2500k or 4M"
     case .mediaLibraryFailed(let message):

@@ -48,7 +48,7 @@
     init(_ outlet: any Outlet, _ encoder: EncoderSettings) throws(DestinationError) {
       self.outlet = outlet
       settings = encoder
-      self.encoder = try VideoEncoders.make(encoder)
+      self.encoder = try VideoEncoders.make(encoder, codecs: outlet.codecs)
     }
 
     public var output: String { outlet.output }
@@ -89,6 +89,8 @@
     public func expectSound() { isSoundExpected = true }
 
     public func prepare() throws(DestinationError) {
+      try GStreamerRuntime.start()
+      encoder = try VideoEncoders.make(settings, codecs: outlet.codecs)
       try GStreamerRuntime.require(
         [.source] + chain(width: 0, height: 0, rate: .variable)
           + (demand == nil ? [] : [.sharedParser])
@@ -208,7 +210,8 @@
     ) -> [ElementDescription] {
       ElementDescription.scaled(to: encoder.inputFormatName, width: width, height: height)
         + (isForked ? [.fork] : []) + encoder.elements(width: width, height: height, rate: rate)
-        + (isSoundExpected ? [.waitForOtherTrack] : []) + outlet.elements
+        + (isSoundExpected ? [.waitForOtherTrack] : [])
+        + outlet.elements.map { $0.parsing(encoder.codec) }
     }
 
     /// The elements of a second rendition, from the fork to the muxer.
@@ -220,14 +223,16 @@
       return ElementDescription.reduced(
         to: encoder.inputFormatName, width: small.width, height: small.height)
         + encoder.elements(width: small.width, height: small.height, rate: rate)
-        + outlet.elements.prefix { $0.soundPad == nil }
+        + outlet.elements.prefix { $0.soundPad == nil }.map { $0.parsing(encoder.codec) }
         + (isSoundExpected ? [.waitForOtherTrack] : [])
     }
 
     public func use(bitsPerSecond: Int?) {
       settings.bitsPerSecond = bitsPerSecond
       // For a pipeline that has not started. Only its bitrate is new, so it cannot fail.
-      if let changed = try? VideoEncoders.make(settings) { encoder = changed }
+      if let changed = try? VideoEncoders.make(settings, codecs: [encoder.codec]) {
+        encoder = changed
+      }
       guard let recording, let geometry = recording.picture?.geometry else { return }
       let rate = settings.bitsPerSecond(width: geometry.width, height: geometry.height)
       recording.pipeline.set(encoder.bitrate(rate), of: encoder.factory)
@@ -307,5 +312,13 @@
     /// Gives each container the form of H.264 that it has.
     static let sharedParser = ElementDescription(
       factory: "h264parse", package: "gstreamer1.0-plugins-bad")
+
+    /// The same for another codec, if this is a parser of H.264.
+    fileprivate func parsing(_ codec: VideoCodec) -> ElementDescription {
+      guard factory == Self.sharedParser.factory else { return self }
+      var parser = self
+      parser.factory = "\(codec.rawValue)parse"
+      return parser
+    }
   }
 #endif

@@ -14,6 +14,14 @@
       self = container
     }
 
+    var codecs: [VideoCodec] {
+      switch self {
+      case .matroska: VideoCodec.allCases
+      // mp4mux 1.22 has no VP8, and of VP9 without a chroma site it dereferences a null pointer.
+      case .mp4: [.h264, .h265, .av1]
+      }
+    }
+
     /// The sound format that players expect in this container.
     var soundEncoder: SoundEncoder {
       switch self {

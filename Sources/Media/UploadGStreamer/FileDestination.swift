@@ -22,6 +22,7 @@
         file, bitsPerSecond: setup.encoder.bitsPerSecond(width: 1920, height: 1080))
     }
 
+    var codecs: [VideoCodec] { container.codecs }
     var soundEncoder: SoundEncoder { container.soundEncoder }
     var elements: [ElementDescription] { [container.muxer, .writeFile(output)] }
 

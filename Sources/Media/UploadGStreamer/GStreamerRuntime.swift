@@ -24,10 +24,19 @@
       }
     }
 
+    /// Whether an element is installed.
+    static func has(_ element: ElementDescription) -> Bool {
+      // SAFETY: the string lives during the call.
+      unsafe element.factory.withCString { unsafe upload_names_element($0) }
+    }
+
     static func start() throws(DestinationError) {
       try initialise()
       guard upload_register_converter() else {
         throw .mediaLibraryFailed("it does not register the element framebusconvert")
+      }
+      guard upload_register_encoder() else {
+        throw .mediaLibraryFailed("it does not register the element framebusencoder")
       }
     }
 

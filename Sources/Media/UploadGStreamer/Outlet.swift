@@ -21,9 +21,12 @@
 
     /// Its name in messages: a path or an address, without secrets.
     var output: String { get }
+    /// The codecs that the container takes, the preferred one first.
+    var codecs: [VideoCodec] { get }
     /// The sound encoder for the container.
     var soundEncoder: SoundEncoder { get }
-    /// The elements that take H.264 access units; one of them has a `soundPad`.
+    /// The elements that take H.264 access units; one of them has a `soundPad`. For another codec,
+    /// the parser is another.
     var elements: [ElementDescription] { get }
     /// The elements for sound without pictures.
     var elementsForSoundAlone: [ElementDescription] { get }
@@ -56,6 +59,7 @@
     static var changesSize: Bool { false }
     var needsOwnEncoder: Bool { false }
     var firstRetries: Duration { .zero }
+    var codecs: [VideoCodec] { [.h264] }
     static var maker: DestinationMaker {
       DestinationMaker(kinds) { named, setup throws(DestinationError) in
         let outlet = try Self(named, setup)

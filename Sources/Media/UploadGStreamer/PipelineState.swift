@@ -81,6 +81,10 @@
     case UPLOAD_ENDED: return state.ended()
     case UPLOAD_OFFERED: return state.moved(.offered)
     case UPLOAD_TAKEN: return state.moved(.taken)
+    case UPLOAD_ENCODER_LEFT:
+      return FailedEncoders.shared.note(
+        unsafe String(cString: event.element), reason: unsafe String(cString: event.message),
+        next: unsafe String(cString: event.detail))
     case UPLOAD_NO_SPACE: kind = .noSpace
     case UPLOAD_CANNOT_OPEN: kind = .cannotOpen
     default: kind = .failed

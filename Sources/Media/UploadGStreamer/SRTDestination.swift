@@ -33,6 +33,7 @@
       passphrase = setup.secret
     }
 
+    var codecs: [VideoCodec] { TransportStream.codecs }
     var elements: [ElementDescription] { TransportStream.elements + [sink] }
     var elementsForSoundAlone: [ElementDescription] { [TransportStream.muxer, sink] }
 

@@ -4,6 +4,7 @@
   /// The elements of an MPEG transport stream, which a receiver can join at any point.
   enum TransportStream {
     static let elements = [parser, muxer]
+    static let codecs = [VideoCodec.h264, .h265]
 
     /// A receiver that joins needs the parameter sets with every key frame.
     static let parser = ElementDescription(

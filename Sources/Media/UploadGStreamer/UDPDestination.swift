@@ -42,6 +42,7 @@
       timeToLive = hops
     }
 
+    var codecs: [VideoCodec] { TransportStream.codecs }
     var elements: [ElementDescription] { TransportStream.elements + [sink] }
     var elementsForSoundAlone: [ElementDescription] { [TransportStream.muxer, sink] }
 

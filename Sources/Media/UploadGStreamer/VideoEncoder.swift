@@ -2,11 +2,10 @@
   import FrameBus
   import Upload
 
-  /// An encoder as a chain of elements. Destinations depend only on this protocol; a new encoder
-  /// needs one conformance and one line in `VideoEncoders`.
+  /// An encoder as a chain of elements. Destinations depend only on this protocol; `EncoderChoice`
+  /// makes the chain.
   protocol VideoEncoder: Sendable {
-    /// The name for `--encoder`.
-    var name: String { get }
+    var codec: VideoCodec { get }
     /// GStreamer's name of the pixel format that it encodes.
     var inputFormatName: String { get }
     /// The picture sizes that it supports.
@@ -21,15 +20,13 @@
     func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription]
   }
 
-  /// The encoders of this build.
+  /// The encoders for containers.
   enum VideoEncoders {
-    static let known = [X264Encoder.name]
-
-    static func make(_ settings: EncoderSettings) throws(DestinationError) -> any VideoEncoder {
-      switch settings.name ?? X264Encoder.name {
-      case X264Encoder.name: return try X264Encoder(settings)
-      case let other: throw .unknownEncoder(other, known: known)
-      }
+    /// - Parameter codecs: those that the container takes, the preferred one first.
+    static func make(
+      _ settings: EncoderSettings, codecs: [VideoCodec]
+    ) throws(DestinationError) -> any VideoEncoder {
+      try EncoderChoice(settings, codecs: codecs, use: .stored)
     }
   }
 #endif

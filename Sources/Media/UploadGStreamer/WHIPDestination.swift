@@ -26,6 +26,8 @@
     private var encoder: any LiveEncoder
     private var settings: EncoderSettings
     private let options: WHIPOptions
+    /// The codecs that the endpoint has not refused.
+    private var codecs = VideoCodec.allCases
     /// Set if another encoder's units are sent, and not frames.
     private var demand: EncoderDemand?
     private var hasSound = false
@@ -92,7 +94,8 @@
       } catch {
         throw .upload(error)
       }
-      self.encoder = try LiveEncoders.make(encoder, profile: options.profile)
+      self.encoder = try LiveEncoders.make(
+        encoder, profile: options.profile, codecs: VideoCodec.allCases)
     }
 
     /// Without a query, which may hold a key.
@@ -132,6 +135,8 @@
     public func expectSound() { hasSound = true }
 
     public func prepare() throws(DestinationError) {
+      try GStreamerRuntime.start()
+      try chooseEncoder()
       try GStreamerRuntime.require(
         [.source, .transport] + (hasSound ? ElementDescription.sound : [])
           + chain(width: 0, height: 0, rate: .variable)
@@ -183,7 +188,10 @@
       // The operator ?? would lose the type of the error.
       let attempt =
         if let started = self.attempt { started } else { try start(frame.lease, ptsNs) }
-      guard attempt.connection.takes(.video) else { return lose(frame) }
+      guard attempt.connection.takes(.video) else {
+        if useNextCodec() { return }
+        return lose(frame)
+      }
       guard var picture = attempt.picture else { throw .noPictures(output: output) }
       if frame.lease.format != picture.format {
         picture.format = frame.lease.format
@@ -304,8 +312,29 @@
 
     // MARK: The end of an attempt
 
+    /// Chooses the encoder for the next attempt.
+    private func chooseEncoder() throws(DestinationError) {
+      encoder = try LiveEncoders.make(settings, profile: options.profile, codecs: codecs)
+    }
+
+    /// Ends an attempt whose codec the endpoint refuses, if there is an encoder of another. An
+    /// offer of several codecs would not do: webrtcbin offers what it already has.
+    private func useNextCodec() -> Bool {
+      guard demand == nil, attempt?.picture != nil else { return false }
+      let refused = encoder.codec
+      codecs.removeAll { $0 == refused || !GStreamerRuntime.has($0.packer) }
+      guard (try? chooseEncoder()) != nil else {
+        codecs = [refused]
+        return false
+      }
+      options.report(.otherCodec(refused.rtpName, instead: encoder.codec.rtpName))
+      close()
+      return true
+    }
+
     /// Schedules the next attempt if that may help.
     private func recover(from error: WHIPError) throws(DestinationError) {
+      if error.refusesCodec, useNextCodec() { return }
       newestError = error
       let hadWorked = attempt?.connection.hasConnected ?? false
       if hadWorked { (hasWorked, former) = (true, nil) }
@@ -324,9 +353,7 @@
     public func use(bitsPerSecond: Int?) {
       settings.bitsPerSecond = bitsPerSecond
       // For the next attempt. Only its bitrate is new, so it cannot fail.
-      if let changed = try? LiveEncoders.make(settings, profile: options.profile) {
-        encoder = changed
-      }
+      try? chooseEncoder()
       guard let attempt else { return }
       attempt.connection.limit(bitsPerSecond: bitrate(attempt.picture).maximum)
     }
@@ -360,6 +387,7 @@
     private func use(_ endpoint: WHIPEndpoint, hasWorked: Bool) {
       self.endpoint = endpoint
       self.hasWorked = hasWorked
+      codecs = VideoCodec.allCases
       retries = RetrySchedule(for: options.reconnectsFor, first: options.reconnectsFor)
     }
 

@@ -29,6 +29,8 @@
 
   public enum WHIPReport: Sendable {
     case connection(WHIPConnection.Event)
+    /// The endpoint refuses the first codec; the next attempt, at once, is made with the other.
+    case otherCodec(String, instead: String)
     /// The connection failed or is lost; the next attempt begins after this time.
     case reconnecting(WHIPError, after: Duration)
     /// The address to which it was moved does not work; it sends to the former one again.

@@ -79,6 +79,16 @@ extension WHIPError {
     }
   }
 
+  /// Whether the endpoint refuses the offer, as one that lacks the codec does.
+  public var refusesCodec: Bool {
+    switch self {
+    case .nothingAccepted: true
+    case .refused(let refusal):
+      refusal.method == .post && [406, 415, 422].contains(refusal.status)
+    default: false
+    }
+  }
+
   /// Whether a retry may help once a connection has worked.
   public var isTransient: Bool {
     switch self {

@@ -72,13 +72,18 @@ public struct WHIPProbe: Sendable {
     }
   }
 
+  /// RTP's names of the codecs that it accepts for a kind of media.
+  public func codecs(of kind: String) -> [String] {
+    sections.filter { $0.kind == kind }.flatMap(\.codecs)
+  }
+
   /// What the endpoint should support and does not.
   public var lacks: [String] {
-    let video = sections.filter { $0.kind == "video" }.flatMap(\.codecs)
-    let audio = sections.filter { $0.kind == "audio" }.flatMap(\.codecs)
+    let video = codecs(of: "video")
+    let audio = codecs(of: "audio")
     var found: [String] = []
-    if !video.contains("H264") && !video.contains("VP8") {
-      found.append("video in H264 or VP8: `framebus upload whip:` has no other codec")
+    if !["H264", "VP8", "VP9", "H265", "AV1"].contains(where: video.contains) {
+      found.append("video in H264, VP8, VP9, H265 or AV1: `framebus upload whip:` has no other")
     }
     if !audio.contains("opus") { found.append("sound in Opus") }
     if candidateCount == 0 {

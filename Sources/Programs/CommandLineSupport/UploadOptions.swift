@@ -161,7 +161,8 @@ public struct EncodingOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Bits per second, such as 2500k or 4M.", valueName: "bitrate"))
   public var bitrate: String?
 
-  @Option(help: ArgumentHelp("Encoder: x264[:PRESET] or, for whip:, vp8.", valueName: "encoder"))
+  @Option(
+    help: ArgumentHelp("auto, a codec such as vp8, or NAME[:PRESET].", valueName: "encoder"))
   public var encoder: String?
 
   public init() {}

@@ -22,7 +22,8 @@ public struct ViewOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Bits per second, such as 2500k or 4M.", valueName: "bitrate"))
   public var bitrate: String?
 
-  @Option(help: ArgumentHelp("Encoder: x264[:PRESET] or vp8.", valueName: "encoder"))
+  @Option(
+    help: ArgumentHelp("auto, a codec such as vp8, or NAME[:PRESET].", valueName: "encoder"))
   public var encoder: String?
 
   @Option(

@@ -15,7 +15,15 @@ final class ProgressDisplay: Sendable {
   /// The peer to which the first frame will connect; nil once that is reported.
   private let peer = Mutex<String?>(nil)
 
-  init(_ terminal: Terminal) { self.terminal = terminal }
+  init(_ terminal: Terminal) {
+    self.terminal = terminal
+    #if Media
+      FailedEncoders.shared.report { failure in
+        terminal.warn("\(failure)")
+        ProductLog.append(.warning, "\(failure)")
+      }
+    #endif
+  }
 
   /// The first frame will connect to a peer.
   func willConnect(to output: String) { peer.withLock { $0 = output } }
@@ -73,6 +81,8 @@ final class ProgressDisplay: Sendable {
       case .connection(.notRemoved(let error)):
         terminal.warn("the endpoint may keep the session until it times out: \(error)")
       case .connection(.ended): break
+      case .otherCodec(let refused, let next):
+        terminal.report("the endpoint does not take \(refused): sending \(next) instead")
       case .reconnecting(let error, let pause): showLoss(error, next: pause)
       // With its consequence, by the maker of the destination.
       case .notMoved: break

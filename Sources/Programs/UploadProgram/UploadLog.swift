@@ -67,6 +67,8 @@ extension MediaKind {
       case .connection(.candidatesRefused(let error)):
         append(.notice, "the endpoint accepts no further candidates: \(error)")
       case .connection(.ended(.stopped)): append(.info, "connection ended")
+      case .otherCodec(let refused, let next):
+        append(.notice, "the endpoint does not take \(refused): sending \(next) instead")
       case .reconnecting(let error, _): append(.warning, "\(error)")
       case .connection, .notMoved: break
       }

@@ -90,6 +90,10 @@ import UploadGStreamer
       _ streams: [StreamName], _ options: Viewers.Options, in group: AppGroup,
       _ signals: SignalWatcher
     ) throws -> LiveShow {
+      FailedEncoders.shared.report { [terminal = global.terminal] failure in
+        terminal.warn("\(failure)")
+        ProductLog.append(.warning, "\(failure)")
+      }
       GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
         ProductLog.append(
           line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,

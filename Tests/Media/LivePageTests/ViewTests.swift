@@ -276,7 +276,7 @@
     }
 
     /// A WHIP upload of pictures and sound to a browser.
-    @Test(arguments: [[], ["--encoder=vp8"]])
+    @Test(arguments: [[], ["--encoder=vp8"], ["--encoder=vp9"], ["--encoder=openh264"]])
     func browserReceivesWHIPUpload(how: [String]) throws {
       let page = try BrowserPage(by: "whip_bridge.py")
       try page.program.waitForOutput("\n", within: .seconds(120))

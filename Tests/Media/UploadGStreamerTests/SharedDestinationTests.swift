@@ -142,7 +142,7 @@
         ([file, "png:\(bench.file("a.png"))"], "cannot be one of several"),
         ([file, file], "is named twice"),
         ([file, "whip"], "whip alone cannot be"),
-        ([file, "udp:127.0.0.1:9", "--encoder", "vp8"], "no encoder “vp8”"),
+        ([file, "udp:127.0.0.1:9", "--encoder", "vp8"], "does not take"),
         (
           ["rtmp://127.0.0.1:9/a/b", "srt://127.0.0.1:9", "--secret", "a/b"],
           "--secret: only one of the destinations"

@@ -65,7 +65,7 @@
         (["whip:http://192.0.2.1/x"], "is not encrypted"),
         (["whip:ftp://h/x"], "is not the address of a WHIP endpoint"),
         (["file:out.unknown"], "cannot determine the container"),
-        (["file:out.mkv", "--encoder", "vp8"], "no encoder “vp8”"),
+        (["file:out.mp4", "--encoder", "vp8"], "does not take"),
         (["file:out.mkv", "--stun", "stun:h"], "--stun has no effect with file:"),
         (["null", "--bitrate", "4M"], "--bitrate has no effect with null:"),
         (["file:out.mkv", "--retry-for", "3"], "--retry-for has no effect with file:"),

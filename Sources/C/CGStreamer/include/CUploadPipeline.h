@@ -11,10 +11,16 @@ enum { UPLOAD_MAXIMUM_PLANES = 4 };
 
 /// gst_init_check: false, with GStreamer's own text in `message`, if it cannot start.
 bool upload_start(char *message, size_t capacity);
+/// Whether it has been called.
+bool upload_is_started(void);
 /// Registers the element `framebusconvert` in this process (UploadConverter.c).
 bool upload_register_converter(void);
+/// Registers the element `framebusencoder` in this process (UploadEncoder.c).
+bool upload_register_encoder(void);
 /// Whether the registry has a loadable factory of this name.
 bool upload_has_element(const char *factory);
+/// Whether it has one, which is not loaded.
+bool upload_names_element(const char *factory);
 
 typedef enum {
   UPLOAD_ENDED,
@@ -24,7 +30,9 @@ typedef enum {
   /// The last element received its first buffer.
   UPLOAD_OFFERED,
   /// It processed that buffer: a network sink does so only once its connection is established.
-  UPLOAD_TAKEN
+  UPLOAD_TAKEN,
+  /// An encoder failed: `element` with `message`; `detail` is the one that takes its place.
+  UPLOAD_ENCODER_LEFT
 } upload_event_kind;
 
 /// An event of a pipeline; the strings are valid during the call.

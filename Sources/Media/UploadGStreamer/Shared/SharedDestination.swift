@@ -22,7 +22,8 @@
     /// How long the destinations may take to become complete, one longer than each may.
     private static let endTimeout = Duration.seconds(25)
 
-    private let encoder: any LiveEncoder
+    private var encoder: any LiveEncoder
+    private let profile: H264Profile
     private var settings: EncoderSettings
     private let branches = Branches()
     /// Nil before the first picture or sound.
@@ -53,10 +54,8 @@
     ) throws(DestinationError) {
       settings = encoder
       self.onEnd = onEnd
-      self.encoder = try LiveEncoders.make(encoder, profile: profile)
-      guard self.encoder.codec == "H264" else {
-        throw .unknownEncoder(encoder.name ?? "", known: VideoEncoders.known)
-      }
+      self.profile = profile
+      self.encoder = try LiveEncoders.make(encoder, profile: profile, codecs: [.h264])
       for member in members { _ = try branch(member) }
     }
 
@@ -120,6 +119,8 @@
     }
 
     public func prepare() throws(DestinationError) {
+      try GStreamerRuntime.start()
+      encoder = try LiveEncoders.make(settings, profile: profile, codecs: [.h264])
       try GStreamerRuntime.require(
         [.source, .unitEnd] + chain(width: 0, height: 0, rate: .variable)
           + (hasSound ? soundFormats.flatMap(\.elements) : []))
@@ -181,7 +182,7 @@
         chain(width: size.width, height: size.height, rate: format.plannedRate) + [.unitEnd],
         output: output)
       try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
-      for property in X264Encoder.keyFramesOnRequest {
+      for property in encoder.keyFramesOnRequest {
         pipeline.set(property, of: encoder.factory)
       }
       pipeline.requestKeyFrames(every: HLSOutlet.segmentNs, of: encoder.factory)

@@ -161,7 +161,7 @@
       : (encoder.packer, encoder.unitCaps)
     let packets =
       "application/x-rtp,media=\(track.isSound ? "audio" : "video"),"
-      + "encoding-name=\(track.isSound ? "OPUS" : encoder.codec),"
+      + "encoding-name=\(track.isSound ? "OPUS" : encoder.codec.rtpName),"
       + "clock-rate=\(track.isSound ? 48_000 : 90_000),payload=\(track.payload),"
       + "ssrc=(uint)\(UInt32.random(in: 1...UInt32.max))"
     // SAFETY: Swift imports a C array of 2 as a tuple of 2, and an offer has at most 2 tracks.

@@ -46,6 +46,7 @@
 
     public init(_ options: Options) throws(DestinationError) {
       self.options = options
+      try GStreamerRuntime.start()
       encoder = try LiveEncoders.make(options.encoder, profile: .baseline)
       try GStreamerRuntime.require([.viewerTransport, encoder.packer, .opusPacker])
     }
@@ -72,7 +73,7 @@
       _ text: String, at localAddress: String
     ) throws(ViewerRefusal) -> AdmittedViewer {
       let offer = try ViewerOffer(
-        text, codec: encoder.codec, hasSound: options.sendsSound)
+        text, codec: encoder.codec.rtpName, hasSound: options.sendsSound)
       try reserve()
       defer { room.withLock { $0.reserved -= 1 } }
       let state = ViewerState { [weak self] wantsKeyFrame in
