@@ -253,7 +253,8 @@ static GstElement *first_of(upload_pipeline *pipeline, const char *factory, bool
   GstElement *found = NULL;
   while (found == NULL && gst_iterator_next(elements, &next) == GST_ITERATOR_OK) {
     GObject *element = g_value_get_object(&next);
-    if ((g_object_get_data(element, IN_FORK) != NULL) == isInFork) found = g_object_ref(element);
+    if ((g_object_get_data(element, IN_FORK) != NULL) == isInFork)
+      found = GST_ELEMENT(g_object_ref(element));
     g_value_unset(&next);
   }
   gst_iterator_free(elements);

@@ -219,7 +219,8 @@
       _ small: PixelRect?, of size: PixelRect, rate: FrameRate
     ) throws(DestinationError) -> [ElementDescription] {
       guard let small else { return [] }
-      let encoder = try VideoEncoders.make(settings.reduced(from: size, to: small))
+      let encoder = try VideoEncoders.make(
+        settings.reduced(from: size, to: small), codecs: [encoder.codec])
       return ElementDescription.reduced(
         to: encoder.inputFormatName, width: small.width, height: small.height)
         + encoder.elements(width: small.width, height: small.height, rate: rate)
