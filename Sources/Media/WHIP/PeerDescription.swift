@@ -68,6 +68,17 @@ public struct PeerDescription: Hashable, Sendable {
     lines = sections.flatMap { $0 }
   }
 
+  /// Gives a section that is offered only in a bundle (RFC 9143, section 6) a port, because
+  /// webrtcbin takes its port 0 for one that is refused. Firefox offers sound so.
+  public mutating func openBundledSections() {
+    lines = sections.flatMap { section in
+      guard section.contains("a=bundle-only") else { return section }
+      var words = section[0].split(separator: " ", omittingEmptySubsequences: false)
+      if words.count > 1, words[1] == "0" { words[1] = "9" }
+      return [words.joined(separator: " ")] + section.dropFirst().filter { $0 != "a=bundle-only" }
+    }
+  }
+
   /// Keeps one fingerprint per section, a SHA-256 one if there is one. A peer may list several,
   /// and those of a section replace the session's (RFC 8122, section 5); webrtcbin refuses a
   /// description whose sections begin with different ones.

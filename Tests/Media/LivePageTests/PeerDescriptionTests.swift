@@ -95,5 +95,21 @@
       #expect(received(heard) == heard + ["a=inactive"])
       #expect(received(head + changed) == head + changed)
     }
+
+    /// As Firefox offers sound with pictures (RFC 9143, section 7.2.1).
+    @Test func sectionOfABundleIsNotTakenForARefusedOne() {
+      let head = ["v=0", "a=group:BUNDLE 0 1", "m=video 9 UDP/TLS/RTP/SAVPF 120", "a=mid:0"]
+      let refused = ["m=audio 0 UDP/TLS/RTP/SAVPF 9", "a=mid:2"]
+      func opened(_ sound: [String]) -> [String] {
+        let text = (head + sound + refused).joined(separator: "\r\n")
+        var description = PeerDescription(text, overUDPAlone: true)
+        description.openBundledSections()
+        return description.lines
+      }
+      let sound = ["m=audio 9 UDP/TLS/RTP/SAVPF 109", "a=mid:1"]
+      let bundled = ["m=audio 0 UDP/TLS/RTP/SAVPF 109", "a=bundle-only", "a=mid:1"]
+      #expect(opened(bundled) == head + sound + refused)
+      #expect(opened(sound) == head + sound + refused)
+    }
   }
 #endif

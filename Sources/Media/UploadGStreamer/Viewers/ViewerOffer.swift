@@ -30,6 +30,7 @@
       guard offered.candidateCount <= Viewer.maximumCandidates else {
         throw .malformed("it has \(offered.candidateCount) candidates")
       }
+      offered.openBundledSections()
       offered.receiveOnly()
       offered.nameOneFingerprint()
       shownSize = ShownSize(in: SessionDescription(text))
