@@ -219,7 +219,7 @@ let package = Package(
       ]),
     module(
       "LivePage", in: .media, ["WHIP", "Platform", "CHTTPServer"],
-      resources: [.embedInCode("Resources/page.html")]),
+      resources: [.embedInCode("Resources")]),
 
     // L5: what ties the core together
     module(

@@ -46,8 +46,10 @@ import Testing
     Example(
       type: ViewOptions.self,
       options: [
-        "--listen=0.0.0.0:1", "--bitrate=1M", "--encoder=vp8", "--viewers=3", "--credential=a/b",
-        "--ca=x y", "--allow-http",
+        "--listen=0.0.0.0:1", "--bitrate=1M", "--encoder=vp8", "--viewers=3", "--also=camera",
+        "--also=window.*", "--embed-in=https://h", "--embed-in=http://h:1",
+        "--public-url=https://h/x/", "--token=c/d", "--credential=a/b", "--ca=x y",
+        "--allow-http",
       ],
       operands: ["screen", "audio.app", "whep:https://h/x=y"]),
     Example(type: ViewOptions.self, options: ["--bearer-fd=3"], operands: ["whep:https://h/"]),

@@ -26,10 +26,13 @@ def end_with_parent():
 class Browser:
     """One Chromium with one page. Use it with `async with`."""
 
+    def __init__(self, *flags):
+        self.flags = flags
+
     async def __aenter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
         self.process = await asyncio.create_subprocess_exec(
-            "chromium", *FLAGS, f"--user-data-dir={self.folder.name}", "about:blank",
+            "chromium", *FLAGS, *self.flags, f"--user-data-dir={self.folder.name}", "about:blank",
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
             preexec_fn=end_with_parent,
             env={**os.environ, "HOME": self.folder.name, "DBUS_SESSION_BUS_ADDRESS": "disabled:"})
@@ -90,13 +93,23 @@ class Browser:
         await loaded.wait()
 
     async def evaluate(self, expression):
-        """The value of an expression, awaited if it is a promise."""
+        """The value of an expression, awaited if it is a promise; evaluated as if a user clicked."""
         result = await self.call(
-            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True,
+            userGesture=True)
         if "exceptionDetails" in result:
             details = result["exceptionDetails"]
             raise RuntimeError(details.get("exception", details).get("description", details))
         return result["result"].get("value")
+
+    async def press(self, key):
+        """Presses a key of the page's keyboard, such as Tab, Space or ArrowLeft."""
+        number = {"Tab": 9, "Enter": 13, "Space": 32, "ArrowLeft": 37}[key]
+        text = {"text": " "} if key == "Space" else {"text": "\r"} if key == "Enter" else {}
+        fields = {"key": " " if key == "Space" else key, "code": key,
+                  "windowsVirtualKeyCode": number}
+        await self.call("Input.dispatchKeyEvent", type="keyDown", **fields, **text)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", **fields)
 
     async def screenshot(self, path):
         shot = await self.call("Page.captureScreenshot", format="png")

@@ -22,6 +22,9 @@ PREFERENCES = {
 class Browser:
     """One Firefox with one page, used as the one of chromium.py."""
 
+    def __init__(self, *flags):
+        self.flags = flags
+
     async def __aenter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True)
         profile = pathlib.Path(self.folder.name, "profile")
@@ -32,7 +35,7 @@ class Browser:
         profile.joinpath("user.js").write_text("".join(lines))
         self.process = await asyncio.create_subprocess_exec(
             "firefox-esr", "--headless", "--no-remote", "--profile", str(profile),
-            "--remote-debugging-port=0", "about:blank",
+            "--remote-debugging-port=0", *self.flags, "about:blank",
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
             preexec_fn=end_with_parent,
             env={**os.environ, "HOME": self.folder.name, "DBUS_SESSION_BUS_ADDRESS": "disabled:"})
@@ -87,11 +90,18 @@ class Browser:
         """The value of an expression, awaited if it is a promise."""
         result = await self.call(
             "script.evaluate", target={"context": self.context}, awaitPromise=True,
-            expression=f"Promise.resolve({expression}).then(JSON.stringify)")
+            userActivation=True, expression=f"Promise.resolve({expression}).then(JSON.stringify)")
         if result["type"] == "exception":
             raise RuntimeError(result["exceptionDetails"]["text"])
         text = result["result"].get("value")
         return None if text is None else json.loads(text)
+
+    async def press(self, key):
+        """Presses a key of the page's keyboard, such as Tab, Space or ArrowLeft."""
+        value = {"Tab": "\ue004", "Enter": "\ue007", "Space": " ", "ArrowLeft": "\ue012"}[key]
+        await self.call("input.performActions", context=self.context, actions=[{
+            "type": "key", "id": "keyboard", "actions": [
+                {"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]}])
 
     async def screenshot(self, path):
         shot = await self.call("browsingContext.captureScreenshot", context=self.context)

@@ -1,10 +1,11 @@
 """Opens a page in a browser and writes its state as a line of JSON a few times a second.
 
-  watch_page.py ADDRESS [PICTURE | without=CODEC] [browser=firefox]
+  watch_page.py ADDRESS [PICTURE | without=CODEC] [browser=firefox] [orders=FIFO] [untrusted]
 
 The first line is `chromium PID`, or `firefox PID`. SIGUSR1 makes it write a screenshot to the file
-PICTURE, SIGUSR2 presses the button for sound. With `without`, Chromium does not offer that video
-codec.
+PICTURE. With `without`, Chromium does not offer that video codec; with `untrusted`, it accepts any
+certificate. Each line of FIFO is `press KEY`, or an expression that the page evaluates: then the
+answer is a line `= VALUE` in JSON.
 """
 import asyncio
 import json
@@ -19,15 +20,6 @@ from chromium import SEEN
 WORDS = """Object.fromEntries(
   ["state", "advice", "application", "fps", "bitrate", "latency", "latency-parts", "drops"].map(
     (id) => [id, document.querySelector(`[data-part="${id}"]`)?.textContent ?? ""]))"""
-
-# The first card's button for sound: its name, its state, and what the style adds.
-BUTTON = """(() => {
-  const button = document.querySelector('[data-part="sound"]');
-  return button ? [button.innerText.trim(), button.ariaPressed,
-    getComputedStyle(button, "::after").content] : [];
-})()"""
-
-PRESS = """document.querySelector('[data-part="sound"]').click()"""
 
 # A browser that is built without a codec.
 WITHOUT = """{
@@ -70,17 +62,35 @@ async def picture(browser):
 
 async def watch(browser):
     while True:
-        seen = await browser.evaluate(SEEN)
-        words = await browser.evaluate(WORDS)
-        cards = await browser.evaluate(CARDS)
-        sound = await browser.evaluate(BUTTON)
-        say(json.dumps(seen | words | {"cards": cards, "sound": sound}, ensure_ascii=False))
+        try:
+            seen = await browser.evaluate(SEEN)
+            words = await browser.evaluate(WORDS)
+            cards = await browser.evaluate(CARDS)
+            say(json.dumps(seen | words | {"cards": cards}, ensure_ascii=False))
+        except RuntimeError as error:  # The page is being loaded again.
+            print(error, file=sys.stderr, flush=True)
         await asyncio.sleep(0.2)
+
+
+async def follow(browser, path):
+    """Follows the orders of a FIFO, one after another."""
+    # Open for writing as well, so that it never ends.
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), open(path, "r+b", buffering=0))
+    while line := (await reader.readline()).decode().strip():
+        try:
+            press = line.removeprefix("press ")
+            value = await (browser.evaluate(line) if press == line else browser.press(press))
+            say("=", json.dumps(value, ensure_ascii=False))
+        except RuntimeError as error:
+            say("=", json.dumps(f"error: {error}"))
 
 
 async def main():
     name = "firefox" if "browser=firefox" in sys.argv else "chromium"
-    async with {"firefox": firefox, "chromium": chromium}[name].Browser() as browser:
+    flags = ["--ignore-certificate-errors"] if "untrusted" in sys.argv else []
+    async with {"firefox": firefox, "chromium": chromium}[name].Browser(*flags) as browser:
         say(name, browser.process.pid)
         for codec in [word[8:] for word in sys.argv[2:] if word.startswith("without=")]:
             await browser.call(
@@ -89,10 +99,9 @@ async def main():
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(
             signal.SIGUSR1, lambda: asyncio.ensure_future(picture(browser)))
-        loop.add_signal_handler(
-            signal.SIGUSR2, lambda: asyncio.ensure_future(browser.evaluate(PRESS)))
         loop.add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
-        await watch(browser)
+        orders = [word[7:] for word in sys.argv[2:] if word.startswith("orders=")]
+        await asyncio.gather(watch(browser), *(follow(browser, path) for path in orders))
 
 
 try:

@@ -23,19 +23,24 @@
     ///   - service: nil if the page shows only remote endpoints.
     ///   - figures: the current figures of the streams, as one line of JSON. Each page requests
     ///     them once a second.
+    ///   - choices: the streams that viewers may choose in place of the first one.
     ///   - remotes: endpoints on other servers, which the page shows beside the streams.
+    ///   - token: the secret of the address; nil for a random one.
     public init(
       at address: ListenAddress, title: String, hasSound: Bool, service: (any ViewerService)?,
-      figures: @escaping @Sendable () -> String, remotes: [RemoteEndpoint] = []
+      figures: @escaping @Sendable () -> String, choices: (any StreamChoices)? = nil,
+      remotes: [RemoteEndpoint] = [], access: PageAccess = PageAccess(), token: PageToken? = nil
     ) throws(LivePageError) {
-      let token = PageToken()
+      let token = token ?? PageToken()
       var cards = remotes.enumerated().map { number, remote in
         // Whether it has sound is known once it answers.
-        PageText.Card(path: "remote/\(number)", title: remote.title, hasSound: true)
+        PageText.Card(
+          path: "remote/\(number)", name: remote.title, title: remote.title, hasSound: true)
       }
       if service != nil { cards.insert(.streams(title: title, hasSound: hasSound), at: 0) }
       let routes = PageRoutes(
-        token: token, text: PageText(cards), service: service, figures: figures, remotes: remotes)
+        token: token, text: PageText(cards, access), service: service, figures: figures,
+        choices: choices, remotes: remotes)
       self.remotes = remotes
       do throws(SystemError) {
         server = try PageServer(address) { routes.answer($0) }

@@ -11,6 +11,9 @@
   /// DELETE /TOKEN/whep/VIEWER  the end
   /// ```
   ///
+  /// `stream/NAME` takes the place of `whep`, and `figures/NAME` that of `figures`, for another
+  /// stream that viewers may choose.
+  ///
   /// `remote/NUMBER` takes the place of `whep` for an endpoint on another server; there HEAD tells
   /// that the viewer is still present, because its media do not come here.
   struct PageRoutes: Sendable {
@@ -20,6 +23,8 @@
     let service: (any ViewerService)?
     /// The current figures, as one line of JSON.
     let figures: @Sendable () -> String
+    /// Nil if viewers have no choice.
+    var choices: (any StreamChoices)?
     var remotes: [RemoteEndpoint] = []
 
     static let offerType = "application/sdp"
@@ -27,30 +32,10 @@
 
     func answer(_ request: PageRequest) -> PageAnswer {
       do throws(PageRefusal) {
-        try checkOrigin(request)
+        try text.access.check(request)
         return try route(request)
       } catch {
         return PageAnswer(error)
-      }
-    }
-
-    /// Refuses requests of other pages. A host name other than localhost may be one that another
-    /// party points at this machine (DNS rebinding); a script of another page sends its own Origin.
-    private func checkOrigin(_ request: PageRequest) throws(PageRefusal) {
-      var name = request.host[...]
-      if let colon = name.lastIndex(of: ":"), name.last != "]" { name = name[..<colon] }
-      let host = name.hasPrefix("[") ? name.dropFirst().dropLast() : name
-      guard host == "localhost" || NetworkAddress.isLiteral(host) else {
-        throw PageRefusal(
-          403,
-          "the page is reached by its IP address, not by a name; a reverse proxy must send that "
-            + "address as Host")
-      }
-      guard request.origin.isEmpty || request.origin == "http://" + request.host else {
-        throw PageRefusal(
-          403,
-          "other pages may not use this one; a reverse proxy for it must send http:// and its "
-            + "address as Origin")
       }
     }
 
@@ -69,12 +54,15 @@
       case ["figures"]:
         try allow(["GET", "HEAD"], request)
         return PageAnswer(200, [("Content-Type", "application/json")], figures())
-      case ["whep"]:
-        try allow(["POST"], request)
-        return try admit(request)
-      case let rest where rest.count == 2 && rest[0] == "whep":
-        try allow(["PATCH", "DELETE"], request)
-        return request.method == "DELETE" ? try remove(rest[1]) : try patch(rest[1], request)
+      case let rest where rest.count == 2 && rest[0] == "figures":
+        guard let figures = choices?.figures(of: rest[1]) else { throw PageRefusal.noStream }
+        try allow(["GET", "HEAD"], request)
+        return PageAnswer(200, [("Content-Type", "application/json")], figures)
+      case let rest where (1...2).contains(rest.count) && rest[0] == "whep":
+        return try serve(service, rest, request)
+      case let rest where (2...3).contains(rest.count) && rest[0] == "stream":
+        guard let service = choices?.service(of: rest[1]) else { throw PageRefusal.noStream }
+        return try serve(service, Array(rest.dropFirst()), request)
       case let rest where (2...3).contains(rest.count) && rest[0] == "remote":
         return try relay(Array(rest.dropFirst()), request)
       default:
@@ -97,21 +85,34 @@
         [
           ("Content-Type", "text/html; charset=utf-8"), ("Content-Security-Policy", policy),
           ("Cross-Origin-Opener-Policy", "same-origin"),
-        ], page)
+        ] + text.access.frameOptions, page)
     }
 
     // MARK: WHEP
 
-    private func admit(_ request: PageRequest) throws(PageRefusal) -> PageAnswer {
-      let offer = try body(request, of: Self.offerType)
-      guard let service else { throw PageRefusal.notFound }
-      let viewer: AdmittedViewer
-      do throws(ViewerRefusal) {
-        viewer = try service.admit(offer, at: request.localAddress)
-      } catch {
-        throw PageRefusal(error)
+    /// - Parameter parts: the last part of the path at which viewers are admitted, and perhaps one.
+    private func serve(
+      _ service: (any ViewerService)?, _ parts: [String], _ request: PageRequest
+    ) throws(PageRefusal) -> PageAnswer {
+      guard parts.count > 1 else {
+        try allow(["POST"], request)
+        let offer = try body(request, of: Self.offerType)
+        guard let service else { throw PageRefusal.notFound }
+        let viewer: AdmittedViewer
+        do throws(ViewerRefusal) {
+          viewer = try service.admit(offer, at: request.localAddress)
+        } catch {
+          throw PageRefusal(error)
+        }
+        return created(viewer, at: "\(parts[0])/\(viewer.name)")
       }
-      return created(viewer, at: "whep/\(viewer.name)")
+      try allow(["PATCH", "DELETE"], request)
+      if request.method == "PATCH" {
+        let fragment = try fragment(request, for: parts[1])
+        return try answer(service?.add(fragment, to: parts[1]) ?? .unknownViewer)
+      }
+      guard service?.remove(parts[1]) == true else { throw PageRefusal.noViewer }
+      return PageAnswer(200)
     }
 
     /// - Parameter location: relative, so that it is also valid behind a proxy with another path.
@@ -122,11 +123,6 @@
           ("Content-Type", Self.offerType), ("Location", location),
           ("ETag", "\"\(viewer.name)\""), ("Accept-Patch", Self.candidateType),
         ], viewer.answer)
-    }
-
-    private func patch(_ name: String, _ request: PageRequest) throws(PageRefusal) -> PageAnswer {
-      let fragment = try fragment(request, for: name)
-      return try answer(service?.add(fragment, to: name) ?? .unknownViewer)
     }
 
     /// The candidates in a request.
@@ -149,11 +145,6 @@
       case .otherSession:
         throw PageRefusal(422, "ICE cannot be restarted in this session; post a new offer")
       }
-    }
-
-    private func remove(_ name: String) throws(PageRefusal) -> PageAnswer {
-      guard service?.remove(name) == true else { throw PageRefusal.noViewer }
-      return PageAnswer(200)
     }
 
     func body(_ request: PageRequest, of type: String) throws(PageRefusal) -> String {

@@ -5,23 +5,34 @@
     struct Card: Sendable {
       /// Where the page posts its offer, relative to itself.
       let path: String
+      /// The stream of the pictures, with which the title begins.
+      let name: String
       let title: String
       let hasSound: Bool
 
+      /// - Parameter title: the name of the stream of the pictures, and those of the sound.
       static func streams(title: String, hasSound: Bool) -> Card {
-        Card(path: "whep", title: title, hasSound: hasSound)
+        Card(
+          path: "whep", name: String(title.prefix { $0 != "," }), title: title, hasSound: hasSound)
       }
 
       fileprivate var html: String {
-        "<section data-path=\"\(path)\" data-sound=\"\(hasSound ? "yes" : "no")\" "
-          + "data-title=\"\(PageText.escaped(title))\"></section>"
+        let facts = [
+          ("path", path), ("name", name), ("title", title), ("sound", hasSound ? "yes" : "no"),
+        ]
+        let attributes = facts.map { " data-\($0)=\"\(PageText.escaped($1))\"" }.joined()
+        return "<section\(attributes)></section>"
       }
     }
 
+    let access: PageAccess
     private let text: String
 
-    init(_ cards: [Card]) {
+    init(_ cards: [Card], _ access: PageAccess = PageAccess()) {
+      self.access = access
       text = String(decoding: PackageResources.page_html, as: UTF8.self)
+        .replacing("{{style}}", with: String(decoding: PackageResources.page_css, as: UTF8.self))
+        .replacing("{{script}}", with: String(decoding: PackageResources.page_js, as: UTF8.self))
         .replacing("{{cards}}", with: cards.map(\.html).joined())
     }
 
@@ -30,7 +41,8 @@
       let nonce = "\(PageToken())"
       let policy =
         "default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'nonce-\(nonce)'; "
-        + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        + "connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        + access.framePolicy
       return (text.replacing("{{nonce}}", with: nonce), policy)
     }
 

@@ -1,8 +1,18 @@
 #if Media
-  /// The secret in the page's address, which proves that a client knows it: 128 random bits.
-  struct PageToken: Sendable, CustomStringConvertible {
+  /// The secret in the page's address, which proves that a client knows it: 128 random bits, unless
+  /// the user chose one.
+  public struct PageToken: Sendable, CustomStringConvertible {
     private static let byteCount = 16
-    let description: String
+    public let description: String
+
+    /// - Returns: nil unless it is 16 to 64 letters, digits, `-` and `_`.
+    public init?(_ text: String) {
+      let allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_".utf8
+      guard (16...64).contains(text.utf8.count), text.utf8.allSatisfy(allowed.contains) else {
+        return nil
+      }
+      description = text
+    }
 
     init() {
       var random = SystemRandomNumberGenerator()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FrameBus
+import Platform
 
 /// The options of `framebus view` and `framebus-view`.
 public struct ViewOptions: ParsableArguments {
@@ -31,6 +32,27 @@ public struct ViewOptions: ParsableArguments {
       "Maximum viewers of the streams, and of each URL, up to 32.", valueName: "n"))
   public var viewers = 8
 
+  @Option(
+    help: ArgumentHelp(
+      "Let viewers switch to NAME, or NAME*; repeatable.", valueName: "name"))
+  public var also: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Let pages of this origin embed the page; repeatable.", valueName: "origin"))
+  public var embedIn: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Address at which a reverse proxy serves the page.", valueName: "url"))
+  public var publicUrl: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Credential with the page's token (default: a random token).",
+      valueName: "service/account"))
+  public var token: String?
+
   @OptionGroup(title: "WHEP access") public var access: WHIPAccessOptions
 
   private static let remoteScheme = "whep:"
@@ -42,6 +64,7 @@ public struct ViewOptions: ParsableArguments {
     guard (1...32).contains(viewers) else {
       throw ValidationError("--viewers \(viewers): use 1 to 32")
     }
+    try checkPage()
     guard remoteTexts.count <= Self.maximumRemotes else {
       throw ValidationError("whep:URL: name at most \(Self.maximumRemotes)")
     }
@@ -53,11 +76,39 @@ public struct ViewOptions: ParsableArguments {
     }
   }
 
+  private func checkPage() throws {
+    for pattern in also {
+      let name = pattern.hasSuffix("*") ? pattern.dropLast() + "x" : pattern[...]
+      do { _ = try StreamName(String(name)) } catch {
+        throw ValidationError("--also \(pattern): \(error)")
+      }
+    }
+    if !also.isEmpty, !streamTexts.isEmpty, remoteTexts.count == streamTexts.count {
+      throw ValidationError("--also: viewers switch from a stream; name one, such as screen")
+    }
+    for origin in embedIn where WebAddress(server: origin) == nil {
+      throw ValidationError(
+        "--embed-in \(origin.withoutSecrets): use an origin, such as https://example.com")
+    }
+    if publicUrl != nil, publicAddress == nil {
+      throw ValidationError(
+        "--public-url: use https://HOST[:PORT]/PATH/, such as https://example.com/live/")
+    }
+  }
+
   /// The streams of this machine; none if only other servers are named.
   public func streams() throws(UsageError) -> [StreamName] {
     let texts = streamTexts.filter { !$0.hasPrefix(Self.remoteScheme) }
     return texts.isEmpty && !streamTexts.isEmpty
       ? [] : try StreamName.list(texts, named: "STREAM")
+  }
+
+  /// The address of `--public-url`; nil without one, or if it is not a page's.
+  public var publicAddress: WebAddress? {
+    guard let publicUrl, let address = WebAddress(publicUrl), address.path.hasSuffix("/"),
+      !address.path.contains("?")
+    else { return nil }
+    return address
   }
 
   /// The addresses of the WHEP endpoints on other servers.
@@ -67,5 +118,9 @@ public struct ViewOptions: ParsableArguments {
   }
 
   /// The options without secrets, for a log.
-  public var logged: [String] { streamTexts.map(LoggedText.address) + optionArguments }
+  public var logged: [String] {
+    var shown = self
+    shown.publicUrl = publicAddress.map { "\($0)" }
+    return streamTexts.map(LoggedText.address) + shown.optionArguments
+  }
 }

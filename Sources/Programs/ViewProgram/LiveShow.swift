@@ -12,27 +12,38 @@
   final class LiveShow: Sendable {
     /// The wait before streams are read again after one has ended or failed.
     private static let pause = Duration.milliseconds(500)
+    private static let endTimeout = Duration.seconds(10)
 
     let figures: ViewFigures
+    /// Ends a show that `start` began.
+    let stop: StopSignal
+    private let hasEnded: StopSignal
     private let streams: [StreamName]
     let viewers: Viewers
     private let encoder: EncoderSettings
     private let group: AppGroup
     private let terminal: Terminal
+    private let isChosen: Bool
     /// Ends the current run.
     private let current = Mutex<StopSignal?>(nil)
 
     init(
-      _ streams: [StreamName], to viewers: Viewers, _ encoder: EncoderSettings,
-      in group: AppGroup, _ terminal: Terminal
-    ) {
+      _ streams: [StreamName], isChosen: Bool = false, to viewers: Viewers,
+      _ encoder: EncoderSettings, in group: AppGroup, _ terminal: Terminal
+    ) throws(SystemError) {
+      stop = try StopSignal()
+      hasEnded = try StopSignal()
       self.streams = streams
+      self.isChosen = isChosen
       self.viewers = viewers
       self.encoder = encoder
       self.group = group
       self.terminal = terminal
       figures = ViewFigures(viewers, of: streams[0])
     }
+
+    /// The stream of the pictures.
+    var stream: StreamName { streams[0] }
 
     private func destination() -> ViewersDestination {
       ViewersDestination(viewers, encoder: encoder)
@@ -43,6 +54,19 @@
       let destination = destination()
       if streams.count > 1 { destination.expectSound() }
       try destination.prepare()
+    }
+
+    /// Runs on a thread of its own, until `stop` is raised.
+    func start() throws(SystemError) {
+      try startThread(named: "show") { [self] in
+        do { try run(until: stop) } catch { terminal.warn("“\(stream)”: \(error)") }
+        hasEnded.raise()
+      }
+    }
+
+    /// Waits until a show that `start` began has ended.
+    func waitForEnd() {
+      _ = try? waitUntilReadable([hasEnded.descriptorNumber], until: .after(Self.endTimeout))
     }
 
     /// Runs until the signal is raised.
@@ -92,14 +116,18 @@
 
     // MARK: Output
 
+    /// Precedes what is said of a stream that viewers chose.
+    private var name: String { isChosen ? "“\(stream)”: " : "" }
+
     private func show(_ report: UploadReport) {
       switch report {
-      case .progress: terminal.progress(figures.line)
+      case .progress: terminal.progress(name + figures.line)
       case .waitingForStream(let stream):
         terminal.report(
           "waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
-      case .publisherGone: terminal.report("the publisher is gone; waiting for it to come back")
-      case .publisherBack: terminal.report("the publisher is back")
+      case .publisherGone:
+        terminal.report(name + "the publisher is gone; waiting for it to come back")
+      case .publisherBack: terminal.report(name + "the publisher is back")
       case .soundRefused(let stream, let refusal):
         terminal.report("“\(stream)” is left out: \(refusal)")
       case .paused(let stream, let reason):

@@ -7,6 +7,7 @@ import LivePage
 import Platform
 import Upload
 import UploadGStreamer
+import WHIP
 
 /// The program `framebus-view`: a live page of streams, in a process of its own.
 ///
@@ -35,26 +36,25 @@ import UploadGStreamer
         "framebus-view", in: group, as: .extension, global,
         options: view.logged)
       let remotes = try remotes()
-      let show = streams.isEmpty ? nil : try liveShow(streams, options, in: group, signals)
+      let shows = streams.isEmpty ? nil : try liveShows(streams, options, in: group, signals)
       let captured = global.capturedAnnouncer(in: group, preferring: .extension)
       defer { captured?.end() }
       let page = try LivePage(
         at: address, title: streams.map(\.text).joined(separator: ", "),
-        hasSound: options.sendsSound, service: show?.viewers,
-        figures: { show?.figures.json ?? "{}" }, remotes: remotes)
+        hasSound: options.sendsSound, service: shows?.service,
+        figures: { shows?.figures ?? "{}" }, choices: view.also.isEmpty ? nil : shows,
+        remotes: remotes, access: pageAccess, token: try pageToken())
       try announce(page, at: address, streams)
-      if let show {
-        try show.run(until: signals.stop)
+      if let shows {
+        try shows.first.run(until: signals.stop)
       } else {
         _ = try waitUntilReadable([signals.stop.descriptorNumber], until: .never)
       }
       page.stop()
+      shows?.end()
       global.terminal.endProgress()
       if global.json {
-        try global.terminal.printJSON(
-          ViewSummary(
-            viewers: show?.viewers.admittedCount ?? 0, frames: show?.figures.frames ?? 0),
-          onOneLine: true)
+        try global.terminal.printJSON(shows?.total ?? ViewSummary(), onOneLine: true)
       }
       if signals.isInterrupted { throw Interrupted() }
     #else
@@ -85,11 +85,11 @@ import UploadGStreamer
       return options
     }
 
-    /// Prepares the encoder and its viewers.
-    private func liveShow(
+    /// Prepares the encoder and the viewers of the first stream.
+    private func liveShows(
       _ streams: [StreamName], _ options: Viewers.Options, in group: AppGroup,
       _ signals: SignalWatcher
-    ) throws -> LiveShow {
+    ) throws -> LiveShows {
       FailedEncoders.shared.report { [terminal = global.terminal] failure in
         terminal.warn("\(failure)")
         ProductLog.append(.warning, "\(failure)")
@@ -102,10 +102,24 @@ import UploadGStreamer
       try ProductLog.interruptible(signals) { () throws(DestinationError) in
         try updatePluginRegistry()
       }
-      let show = LiveShow(
+      let first = try LiveShow(
         streams, to: try viewers(options), options.encoder, in: group, global.terminal)
-      try show.prepare()
-      return show
+      try first.prepare()
+      let sound = Array(streams.dropFirst())
+      let terminal = global.terminal
+      return LiveShows(
+        first, StreamList(view.also, beside: streams, in: group), maximumViewers: view.viewers
+      ) { stream throws(ViewerRefusal) in
+        do {
+          let show = try LiveShow(
+            [stream] + sound, isChosen: true, to: try Viewers(options), options.encoder,
+            in: group, terminal)
+          try show.start()
+          return show
+        } catch {
+          throw ViewerRefusal.engineFailed("\(error)")
+        }
+      }
     }
 
     private func viewers(_ options: Viewers.Options) throws -> Viewers {
@@ -115,6 +129,13 @@ import UploadGStreamer
         if error.isMisuse { throw UsageError("\(error)") }
         throw error
       }
+    }
+
+    private var pageAccess: PageAccess {
+      var access = PageAccess()
+      access.publicAddress = view.publicAddress
+      access.embedders = view.embedIn.compactMap { WebAddress($0) }
+      return access
     }
 
     /// Prints the address as the first line, for a user or a program.
@@ -142,11 +163,5 @@ import UploadGStreamer
     let streams: [String]
     /// Addresses of other servers, without keys.
     let remotes: [String]
-  }
-
-  /// The summary, in JSON.
-  private struct ViewSummary: Encodable {
-    let viewers: Int
-    let frames: Int
   }
 #endif

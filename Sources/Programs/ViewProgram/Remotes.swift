@@ -62,8 +62,31 @@
       if let number = view.access.bearerFd {
         return try SecretBytes.read(from: number, called: "the bearer")
       }
+      return try secret(named: view.access.credential ?? "")
+    }
+
+    /// The token of `--token`; nil without one.
+    func pageToken() throws -> PageToken? {
+      guard let name = view.token else { return nil }
+      try keepMemoryPrivate()
+      let text = try secret(named: name).withBytes { bytes in
+        // SAFETY: each byte of the span is read as a byte.
+        String(
+          decoding: (0..<bytes.byteCount).map {
+            unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
+          }, as: UTF8.self)
+      }
+      guard let token = PageToken(text) else {
+        throw UsageError(
+          "--token \(name): the secret cannot be part of an address; use 16 to 64 letters, digits, "
+            + "“-” and “_”, such as the output of `openssl rand -hex 16`")
+      }
+      return token
+    }
+
+    private func secret(named text: String) throws -> SecretBytes {
       let name: CredentialName
-      do { name = try CredentialName(view.access.credential ?? "") } catch {
+      do { name = try CredentialName(text) } catch {
         throw UsageError("\(error)")
       }
       let store = try CredentialStore.open(

@@ -21,6 +21,15 @@
       var latencyMs = 0.0
       /// Frames published but not received since reading began.
       var drops: UInt64 = 0
+      /// The streams that viewers may choose now; nil if they may not.
+      var streams: [String]?
+
+      var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        // Encoding numbers and words cannot fail.
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+      }
     }
 
     private struct Values {
@@ -72,14 +81,16 @@
       }
     }
 
-    var json: String {
+    /// - Parameter streams: the streams that viewers may choose now; nil if they may not.
+    func json(_ streams: [String]?) -> String {
       var record = values.withLock { $0.record }
       record.viewers = viewers.count
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys]
-      // Encoding numbers and words cannot fail.
-      return (try? encoder.encode(record)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+      record.streams = streams
+      return record.json
     }
+
+    /// The figures of a stream that nobody has watched.
+    static func jsonOfIdle(_ streams: [String]?) -> String { Record(streams: streams).json }
 
     var line: String {
       let record = values.withLock { $0.record }

@@ -45,19 +45,20 @@
 
     /// Posts an offer.
     /// - Returns: the path of the new viewer.
-    func admit(_ offer: String) throws -> String {
-      let answer = try answer(to: offer)
-      guard let place = answer.firstMatch(of: /(?i)location: (whep\/\w+)/) else {
+    func admit(_ offer: String, of stream: String? = nil) throws -> String {
+      let answer = try answer(to: offer, of: stream)
+      guard let place = answer.firstMatch(of: /(?i)location: ([\w.]+\/\w+)/) else {
         throw HarnessError("the answer names no viewer: \(answer)")
       }
-      return String(place.output.1)
+      return (stream == nil ? "" : "stream/") + place.output.1
     }
 
     /// Posts an offer.
     /// - Returns: the head and the body of the answer.
-    func answer(to offer: String) throws -> String {
+    func answer(to offer: String, of stream: String? = nil) throws -> String {
       let (status, answer) = try ask(
-        "whep", "-i", "-H", "Content-Type: application/sdp", "--data-binary", offer)
+        stream.map { "stream/" + $0 } ?? "whep", "-i",
+        "-H", "Content-Type: application/sdp", "--data-binary", offer)
       guard status == "201" else {
         throw HarnessError("the offer is not answered: \(status) \(answer)")
       }
@@ -67,10 +68,13 @@
     struct Figures: Decodable {
       let viewers: Int
       let state: String
+      let streams: [String]?
     }
 
-    func figures() throws -> Figures {
-      try JSONDecoder().decode(Figures.self, from: Data(ask("figures").answer.utf8))
+    /// - Parameter stream: one that viewers may choose; nil for the first one.
+    func figures(of stream: String? = nil) throws -> Figures {
+      let path = "figures" + (stream.map { "/" + $0 } ?? "")
+      return try JSONDecoder().decode(Figures.self, from: Data(ask(path).answer.utf8))
     }
   }
 
@@ -93,11 +97,10 @@
       /// Of the live page alone.
       let application: String?
       let cards: [Card]?
-      let sound: [String]?
       let latencyParts: String?
 
       enum CodingKeys: String, CodingKey {
-        case width, pixels, level, state, advice, application, cards, sound
+        case width, pixels, level, state, advice, application, cards
         case latencyParts = "latency-parts"
       }
     }
@@ -112,19 +115,49 @@
     }
 
     let program: RunningProgram
+    /// A FIFO; nil if nobody uses the page.
+    private let orders: FileHandle?
 
-    /// - Parameter script: a program of Tests/Tools that writes what the page shows.
+    /// - Parameters:
+    ///   - script: a program of Tests/Tools that writes what the page shows.
+    ///   - root: where orders for the page are passed; nil without `order`.
     init(
-      by script: String = "watch_page.py", _ arguments: String..., in network: OwnNetwork? = nil
+      by script: String = "watch_page.py", _ arguments: String...,
+      usedIn root: TemporaryRoot? = nil, in network: OwnNetwork? = nil
     ) throws {
+      let path = root?.file("orders.\(UUID())")
+      if let path { try output(of: "mkfifo", [path]) }
+      // Open for both, so that this does not wait for the browser.
+      orders = try path.map { try FileHandle(forUpdating: URL(filePath: $0)) }
+      let arguments = arguments + (path.map { ["orders=" + $0] } ?? [])
       program = try start("/usr/bin/python3", [tool(script)] + arguments, in: network)
+    }
+
+    /// Presses a key (`press Tab`), or evaluates an expression.
+    /// - Returns: the value of the expression, in JSON.
+    @discardableResult func order(_ text: String) throws -> String {
+      guard let orders else { throw HarnessError("the page takes no orders") }
+      func answers(_ lines: [Substring]) -> [Substring] { lines.filter { $0.hasPrefix("= ") } }
+      let count = answers(program.output.text.completeLines()).count
+      let line = Data((text.replacing("\n", with: " ") + "\n").utf8)
+      try orders.write(contentsOf: line)
+      let isThere = program.output.wait(until: .after(.seconds(120))) {
+        answers($0.completeLines()).count > count
+      }
+      guard isThere else { throw HarnessError("no answer to \(text)\n\(program.transcript)") }
+      return String(answers(program.output.text.completeLines())[count].dropFirst(2))
+    }
+
+    /// Waits until an expression is true.
+    func wait(until expression: String) throws {
+      try waitUntil(expression) { try order(expression) == "true" }
     }
 
     private static func sights(in lines: some Sequence<Substring>) -> [Sight] {
       lines.compactMap { try? JSONDecoder().decode(Sight.self, from: Data($0.utf8)) }
     }
 
-    var newest: Sight? { Self.sights(in: program.output.text.completeLines().suffix(1)).last }
+    var newest: Sight? { Self.sights(in: program.output.text.completeLines().suffix(9)).last }
 
     /// Waits until the observations from now on fulfil a condition.
     func wait(for what: String, _ condition: ([Sight]) -> Bool) throws {

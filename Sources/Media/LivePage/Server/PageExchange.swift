@@ -15,12 +15,10 @@
 
   /// The answer to a request.
   struct PageAnswer {
-    /// Headers of every answer: no caching, no type sniffing, no framing, no referrer, no use by
-    /// other origins.
+    /// Headers of every answer: no caching, no type sniffing, no referrer, no use by other origins.
     private static let always = [
       ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
-      ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
-      ("Cross-Origin-Resource-Policy", "same-origin"),
+      ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
 
     let status: Int
@@ -53,6 +51,7 @@
     }
 
     static let notFound = PageRefusal(404, "not found")
+    static let noStream = PageRefusal(404, "this page does not show that stream")
     static let noViewer = PageRefusal(404, "there is no such viewer")
     static let noFragment = PageRefusal(
       400, "the body is not a fragment of a session description (RFC 8840)")
