@@ -146,6 +146,7 @@ let package = Package(
     .systemLibrary(
       name: "CSeccomp", path: "Sources/C/CSeccomp", pkgConfig: "libseccomp",
       providers: [.apt(["libseccomp-dev"])]),
+    .systemLibrary(name: "CQR", path: "Sources/C/CQR", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(
       name: "CXCB", path: "Sources/C/CXCB",
       pkgConfig: "xcb xcb-composite xcb-damage xcb-randr xcb-screensaver xcb-shm xcb-xfixes",
@@ -218,7 +219,7 @@ let package = Package(
         media("CGStreamerSystem"),
       ]),
     module(
-      "LivePage", in: .media, ["WHIP", "Platform", "CHTTPServer"],
+      "LivePage", in: .media, ["WHIP", "Platform", "CHTTPServer", media("CQR")],
       resources: [.embedInCode("Resources")]),
 
     // L5: what ties the core together
@@ -309,11 +310,10 @@ let package = Package(
     .target(
       name: "FuzzSupport", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
       path: "Fuzz/Support", swiftSettings: strict),
-    fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
+    fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"), fuzzer("Replays", of: "Replay"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
-    fuzzer("Replays", of: "Replay"),
 
     // Tests, of real processes
     .target(

@@ -48,7 +48,7 @@ import Testing
       options: [
         "--listen=0.0.0.0:1", "--bitrate=1M", "--encoder=vp8", "--viewers=3", "--also=camera",
         "--also=window.*", "--embed-in=https://h", "--embed-in=http://h:1",
-        "--public-url=https://h/x/", "--token=c/d", "--credential=a/b", "--ca=x y",
+        "--public-url=https://h/x/", "--token=c/d", "--qr", "--credential=a/b", "--ca=x y",
         "--allow-http",
       ],
       operands: ["screen", "audio.app", "whep:https://h/x=y"]),

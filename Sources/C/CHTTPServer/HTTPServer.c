@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /// The largest request head.
 enum { HEAD_BYTES = 32 * 1024 };
@@ -251,6 +252,22 @@ uint16_t http_server_port(http_server *server) {
 void http_server_stop(http_server *server) {
   MHD_stop_daemon(server->daemon);
   free(server);
+}
+
+/// Connecting a datagram socket chooses its address, but sends nothing (ip(7)). The peer is one for
+/// documentation (RFC 5737).
+bool http_server_outgoing_address(char *text, size_t count) {
+  struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(9)};
+  struct sockaddr_in own = {0};
+  socklen_t ownBytes = sizeof own;
+  inet_pton(AF_INET, "192.0.2.1", &peer.sin_addr);
+  int number = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (number < 0) return false;
+  bool isKnown = connect(number, (struct sockaddr *)&peer, sizeof peer) == 0 &&
+                 getsockname(number, (struct sockaddr *)&own, &ownBytes) == 0 &&
+                 inet_ntop(AF_INET, &own.sin_addr, text, (socklen_t)count) != NULL;
+  close(number);
+  return isKnown;
 }
 
 #else

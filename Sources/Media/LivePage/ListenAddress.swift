@@ -43,15 +43,17 @@
 
     public var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 
+    /// Whether it means every address of this machine.
+    var isAny: Bool { ["0.0.0.0", "::"].contains(host) }
+
     public var description: String { Self.text(host, port) }
 
     /// The address for a browser on this machine.
     func reachable(port: UInt16) -> String {
-      let isAny = ["0.0.0.0", "::"].contains(host)
-      return Self.text(isAny ? Self.loopback.host : host, port)
+      Self.text(isAny ? Self.loopback.host : host, port)
     }
 
-    private static func text(_ host: String, _ port: UInt16) -> String {
+    static func text(_ host: String, _ port: UInt16) -> String {
       (host.contains(":") ? "[\(host)]" : host) + (port == 0 ? "" : ":\(port)")
     }
   }

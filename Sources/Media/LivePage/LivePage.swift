@@ -12,6 +12,9 @@
   public final class LivePage: Sendable {
     /// The address of the page, with its token. Anyone who knows it may watch.
     public let url: String
+    /// The address for other machines: the public one without a token, if there is one. Nil if
+    /// others cannot reach the page.
+    public let urlForOthers: String?
     private let server: PageServer
     private let remotes: [RemoteEndpoint]
     /// For all sessions at other servers, at the end.
@@ -48,6 +51,17 @@
         throw .cannotListen(address, error)
       }
       url = "http://\(address.reachable(port: server.port))/\(token)/"
+      urlForOthers = Self.urlForOthers(address, server.port, token, access)
+    }
+
+    private static func urlForOthers(
+      _ address: ListenAddress, _ port: UInt16, _ token: PageToken, _ access: PageAccess
+    ) -> String? {
+      if let publicAddress = access.publicAddress { return publicAddress.text }
+      guard !address.isLoopback,
+        let host = address.isAny ? PageServer.outgoingAddress() : address.host
+      else { return nil }
+      return "http://\(ListenAddress.text(host, port))/\(token)/"
     }
 
     /// The addresses of the remote endpoints, without keys.

@@ -46,6 +46,12 @@ public struct Terminal: Sendable {
     if isVerbose { writeError(line.plain + "\n") }
   }
 
+  /// Draws lines on standard error: black on white on a terminal, whatever its colours.
+  public func draw(_ lines: [String]) {
+    let (before, after) = isInteractive ? ("\u{1b}[30;47m", "\u{1b}[0m") : ("", "")
+    writeError(lines.map { before + $0.plain + after + "\n" }.joined())
+  }
+
   /// Writes a warning to standard error and the log.
   public func warn(_ line: String) {
     writeError(coloured("warning: ", 33) + SuggestedCommand.located(in: line).plain + "\n")

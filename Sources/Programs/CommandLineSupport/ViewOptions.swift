@@ -53,6 +53,9 @@ public struct ViewOptions: ParsableArguments {
       valueName: "service/account"))
   public var token: String?
 
+  @Flag(help: "Draw the address for other machines as a QR code.")
+  public var qr = false
+
   @OptionGroup(title: "WHEP access") public var access: WHIPAccessOptions
 
   private static let remoteScheme = "whep:"

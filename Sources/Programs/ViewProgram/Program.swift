@@ -27,6 +27,7 @@ import WHIP
     #if Media
       let streams = try view.streams()
       let address = try address()
+      try checkCode(address)
       let options = try viewerOptions(soundIsNamed: streams.count > 1)
       try checkRemotes()
       // Before GStreamer starts threads, because these must not receive the signals.
@@ -138,6 +139,27 @@ import WHIP
       return access
     }
 
+    /// A usage error if `--qr` has no address to draw.
+    private func checkCode(_ address: ListenAddress) throws(UsageError) {
+      if view.qr, address.isLoopback, view.publicAddress == nil {
+        throw UsageError(
+          "--qr: other machines cannot reach \(address.host); add --listen with an address of this "
+            + "machine, such as 0.0.0.0, or --public-url")
+      }
+    }
+
+    /// Draws the address for other machines. Only on request: the code holds the token, and a
+    /// camera, or a capture of this screen, can read it.
+    private func drawCode(of page: LivePage) {
+      guard view.qr else { return }
+      guard let url = page.urlForOthers, let code = QRCode(url) else {
+        return global.terminal.warn(
+          "--qr: this machine has no address that others reach; name one with --listen")
+      }
+      global.terminal.draw(code.lines)
+      global.terminal.report(url)
+    }
+
     /// Prints the address as the first line, for a user or a program.
     private func announce(
       _ page: LivePage, at address: ListenAddress, _ streams: [StreamName]
@@ -154,6 +176,7 @@ import WHIP
       } else {
         try global.terminal.print(page.url)
       }
+      drawCode(of: page)
     }
   }
 

@@ -56,3 +56,6 @@ http_server *http_server_start(const struct http_server_options *options);
 uint16_t http_server_port(http_server *server);
 /// Closes every connection, and waits for running handlers.
 void http_server_stop(http_server *server);
+
+/// Writes the address with which this machine reaches others, by its default route. Sends nothing.
+bool http_server_outgoing_address(char *text, size_t count);

@@ -49,6 +49,19 @@
 
     deinit { stop() }
 
+    /// The address with which this machine reaches others; nil without a network.
+    static func outgoingAddress() -> String? {
+      unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) {
+        buffer -> String? in
+        unsafe buffer.initialize(repeating: 0)
+        // SAFETY: at most the buffer's bytes are written, as a C string.
+        guard unsafe http_server_outgoing_address(buffer.baseAddress, buffer.count) else {
+          return nil
+        }
+        return unsafe String(cString: buffer.baseAddress!)
+      }
+    }
+
     /// Closes every connection, and waits for running handlers.
     func stop() {
       let isFirst = isStopped.withLock { isStopped in

@@ -1,0 +1,4 @@
+#ifndef CQR_SHIM_H
+#define CQR_SHIM_H
+#include <qrencode.h>
+#endif
