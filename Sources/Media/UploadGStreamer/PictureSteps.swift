@@ -8,11 +8,11 @@
   /// each step costs a key frame.
   struct PictureSteps: Equatable {
     struct Step: Equatable {
-      /// The share of the pictures, one in so many, and of each side.
+      /// One in this number of pictures is sent, with sides divided by that one.
       var rateDivisor: Int
       var sideDivisor: Int
-      /// It is used below so many bits a second for each pixel of the full size, and not above this
-      /// share of the requested bitrate.
+      /// It is used below this number of bits a second for each pixel of the full size, and below
+      /// this share of the requested bitrate.
       fileprivate var bitsPerPixel: Double
       fileprivate var requestedShare: Double
     }

@@ -96,7 +96,7 @@
       #expect(longest < 512 << 10)
       let result = try result(of: upload)
       #expect(try #require(result.network?.round_trip_ns) > 0)
-      #expect(result.network?.target_bits_per_second == 2_500_000)
+      #expect(try #require(result.network?.target_bits_per_second) > 1_000_000)
       try publisher.end(with: SIGTERM)
       try sound?.end(with: SIGTERM)
       try server.end(with: SIGQUIT)
