@@ -44,7 +44,7 @@ import Testing
     let recorder = try world.worker("subscribe")
     try waitUntil("both are seated") { publisher.subscriberCount == 2 }
     #expect(publisher.demand == .everything)
-    try recorder.end(with: SIGKILL)
+    try recorder.end(with: Signal.kill)
     try waitUntil("its demand is gone") { publisher.demand?.box == small.box }
     _ = consume viewer
   }

@@ -5,7 +5,7 @@
 A window of 800 x 600 pixels that changes all the time moves over a screen of 3840 x 2160 (Xvfb),
 which `FRAMEBUS capture` and `FRAMEBUS view` send to one viewer (whep_viewer.py): one that shows the
 pictures in 1170 x 658 pixels, and one that states nothing. It writes the processor time of each
-program in milliseconds for a second, and the pictures a second that arrived, as a table.
+program in milliseconds for each picture that arrived, and these a second, as a table.
 """
 import os
 import pathlib
@@ -101,7 +101,7 @@ def measure(arguments):
                     count, size = count + 1, found[1]
             elapsed = time.monotonic() - begin
             used = {name: 1000 * (sum(map(ticks, pids)) - before[name])
-                    / os.sysconf("SC_CLK_TCK") / elapsed for name, pids in parts.items()}
+                    / os.sysconf("SC_CLK_TCK") / count for name, pids in parts.items()}
             return size, used, count / elapsed
         finally:
             for process in reversed(started):
@@ -114,13 +114,12 @@ def median(numbers):
     return sorted(numbers)[len(numbers) // 2]
 
 
-print("| viewer | picture | X server | capture | view | all, ms of CPU a second "
-      "| pictures a second |")
+print("| viewer | picture | X server | capture | view | all, CPU ms a picture | pictures a second |")
 print("| --- | --- | --- | --- | --- | --- | --- |")
 for name, arguments in [("1170 x 658", ["size=1170x658"]), ("states nothing", [])]:
     found = [measure(arguments) for _ in range(rounds)]
     parts = [median([used[part] for _, used, _ in found]) for part in found[0][1]]
     everything = [sum(used.values()) for _, used, _ in found]
-    print(f"| {name} | {found[-1][0]} |", " | ".join(f"{part:.0f}" for part in parts),
-          f"| {median(everything):.0f} ({min(everything):.0f}–{max(everything):.0f}) |",
+    print(f"| {name} | {found[-1][0]} |", " | ".join(f"{part:.1f}" for part in parts),
+          f"| {median(everything):.1f} ({min(everything):.1f}–{max(everything):.1f}) |",
           f"{median([rate for _, _, rate in found]):.1f} |", flush=True)

@@ -41,7 +41,7 @@ import Testing
       }
       let later = try small.take { $0.width == 81 }
       #expect(later.damage.isFull && later.differences(from: frame.bytes).isEmpty)
-      try capture.end(with: SIGTERM)
+      try capture.end(with: Signal.terminate)
       withExtendedLifetime(logo) {}
     }
   }
@@ -81,7 +81,7 @@ import Testing
       let moved = try small.take { !$0.damage.isFull && !$0.damage.isEmpty }
       #expect(moved.damage.rects.contains { $0.x <= 10 && 10 <= $0.x + $0.width })
       #expect(moved.damage.rects.allSatisfy { $0.x + $0.width <= 80 && $0.y + $0.height <= 60 })
-      try capture.end(with: SIGTERM)
+      try capture.end(with: Signal.terminate)
       withExtendedLifetime(secret) {}
     }
   }
@@ -104,7 +104,7 @@ import Testing
         return capturedAtNs.count > 1
           && capturedAtNs.suffix(2).last! - capturedAtNs.suffix(2).first! < 100_000_000
       }
-      try capture.end(with: SIGTERM)
+      try capture.end(with: Signal.terminate)
       withExtendedLifetime(pointer) {}
     }
   }
