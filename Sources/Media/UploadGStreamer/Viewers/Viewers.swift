@@ -36,6 +36,8 @@
       var reserved = 0
       var admittedCount = 0
       var emptySinceNs: UInt64?
+      /// That of the newest viewers.
+      var demand = Demand.everything
       var isClosed = false
 
       func isDeserted(for time: Duration) -> Bool {
@@ -56,15 +58,22 @@
     /// The number of viewers admitted so far.
     public var admittedCount: Int { room.withLock { $0.admittedCount } }
 
-    /// The largest size in which a viewer shows the pictures.
+    /// The largest size in which a viewer shows the pictures. Between two viewers, that of before: a
+    /// page that is reloaded comes back in the same size.
     var demand: Demand {
-      let sizes = room.withLock { $0.viewers }.map(\.state.shownSize)
-      let known = sizes.compactMap { $0 }
-      // One that states nothing shows them in full size.
-      guard known.count == sizes.count, let width = known.map(\.width).max(),
-        let height = known.map(\.height).max()
-      else { return .everything }
-      return Demand(box: Demand.Box(width: width, height: height))
+      room.withLock { room in
+        let sizes = room.viewers.map(\.state.shownSize)
+        let known = sizes.compactMap { $0 }
+        if sizes.isEmpty { return room.demand }
+        room.demand = .everything
+        // One that states nothing shows them in full size.
+        if known.count == sizes.count, let width = known.map(\.width).max(),
+          let height = known.map(\.height).max()
+        {
+          room.demand.box = Demand.Box(width: width, height: height)
+        }
+        return room.demand
+      }
     }
 
     // MARK: Admission
