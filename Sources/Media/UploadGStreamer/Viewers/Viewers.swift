@@ -58,8 +58,8 @@
     /// The number of viewers admitted so far.
     public var admittedCount: Int { room.withLock { $0.admittedCount } }
 
-    /// The largest size in which a viewer shows the pictures. Between two viewers, that of before: a
-    /// page that is reloaded comes back in the same size.
+    /// The largest size in which a viewer shows the pictures. Between two viewers, that of before:
+    /// a page that is reloaded comes back in the same size.
     var demand: Demand {
       room.withLock { room in
         let sizes = room.viewers.map(\.state.shownSize)
