@@ -167,7 +167,7 @@ let package = Package(
       ]),
     .target(
       name: "CGStreamer", dependencies: [media("CGStreamerSystem")], path: "Sources/C/CGStreamer",
-      cSettings: strictC, linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
+      cSettings: strictC, linkerSettings: mediaLibraries("yuv", "gstrtp-1.0")),
     .target(
       name: "CWebRTC", dependencies: ["CGStreamer", media("CGStreamerSystem")],
       path: "Sources/C/CWebRTC", cSettings: strictC + [whenMedia],

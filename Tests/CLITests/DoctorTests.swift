@@ -44,7 +44,8 @@ import Testing
     #expect(server.first?["fix"]?.contains("PipeWire") == true)
     let names = Set(try checks().compactMap { $0["check"] })
     let expected: Set = [
-      "sound server", "encoder h264", "encoder av1", "Opus encoder", "AAC encoder", "upload srt", "upload rtmp", "upload hls",
+      "sound server", "encoder h264", "encoder av1", "Opus encoder", "AAC encoder", "upload srt",
+      "upload rtmp", "upload hls",
     ]
     #expect(expected.isSubset(of: names), "\(names)")
   }

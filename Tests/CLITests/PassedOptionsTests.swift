@@ -40,7 +40,7 @@ import Testing
         "--allow-old", "--follow", "--retry-for=0.0", "--lost-after=2.5",
         "--credential=c/d", "--ca=x y", "--allow-http", "--stun=stun:h", "--turn=turn:h",
         "--turn=turns:i?transport=tcp", "--turn-credential=e/f", "--relay-only",
-        "--profile=high", "--least-bitrate=1M",
+        "--profile=high", "--simulcast", "--least-bitrate=1M",
       ], operands: ["whip:https://h/x=y", "file:a.mkv"]),
     Example(type: UploadOptions.self, options: ["--bearer-fd=3"], operands: ["null"]),
     Example(

@@ -1,9 +1,10 @@
 """WHIP in front of Janus, whose video room receives the upload and forwards it as plain RTP, which
 GStreamer decodes here.
 
-  janus_whip.py JANUS address=ADDRESS
+  janus_whip.py JANUS address=ADDRESS [layers=yes]
 
 JANUS: its HTTP API, `http://HOST:PORT/janus`. ADDRESS: where to listen, on any free port.
+layers: forwards each layer of simulcast to a receiver of its own.
 It writes `listening PORT`, the requests (`POST 201`), and the numbers that the test pattern draws
 (`frame 17 640x360`).
 """
@@ -18,7 +19,9 @@ from aiohttp import ClientSession, web
 
 from test_pattern import mark_of
 
-API, ADDRESS = sys.argv[1], sys.argv[2].removeprefix("address=")
+API = sys.argv[1]
+settings = dict(word.split("=", 1) for word in sys.argv[2:])
+ADDRESS = settings["address"]
 ROOM = 1
 janus = None
 handles = {}
@@ -76,13 +79,15 @@ class Handle:
                 return
 
     async def forward(self):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        threading.Thread(target=decode, args=(port,), daemon=True).start()
+        stream = {"mid": self.mid, "host": "127.0.0.1", "pt": 96}
+        for name in ("port", "port_2", "port_3")[:3 if "layers" in settings else 1]:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+                free.bind(("127.0.0.1", 0))
+                stream[name] = free.getsockname()[1]
+            threading.Thread(target=decode, args=(stream[name],), daemon=True).start()
         answer = await self.ask(
             request="rtp_forward", room=ROOM, publisher_id=self.publisher, host="127.0.0.1",
-            streams=[{"mid": self.mid, "host": "127.0.0.1", "port": port, "pt": 96}])
+            streams=[stream])
         say("forwarded", "error" not in answer["plugindata"]["data"])
         # A receiver that joins later needs a key frame as soon as it listens.
         while not decoded.is_set():

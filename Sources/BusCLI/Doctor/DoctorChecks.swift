@@ -103,15 +103,17 @@ enum DoctorChecks {
     func has(_ plugin: String) -> Bool {
       folders.contains { (try? Directory(path: $0).status(of: "libgst\(plugin).so")) != nil }
     }
-    return VideoCodec.allCases.map { encoder($0, has) } + needed.filter { !$0.plugins.isEmpty }.map { use, plugins in
-      let missing = plugins.filter { name, _ in !has(name) }
-      guard !missing.isEmpty else {
-        return DoctorCheck(use, .ok, plugins.keys.sorted().joined(separator: ", "))
+    let encoders = VideoCodec.allCases.map { encoder($0, has) }
+    return encoders
+      + needed.filter { !$0.plugins.isEmpty }.map { use, plugins in
+        let missing = plugins.filter { name, _ in !has(name) }
+        guard !missing.isEmpty else {
+          return DoctorCheck(use, .ok, plugins.keys.sorted().joined(separator: ", "))
+        }
+        return DoctorCheck(
+          use, .missing, "no plugin \(missing.keys.sorted().joined(separator: ", "))",
+          fix: "apt-get install \(Set(missing.values).sorted().joined(separator: " "))")
       }
-      return DoctorCheck(
-        use, .missing, "no plugin \(missing.keys.sorted().joined(separator: ", "))",
-        fix: "apt-get install \(Set(missing.values).sorted().joined(separator: " "))")
-    }
   }
 
   /// The encoders of a codec in the order in which `--encoder auto` tries them, and why others are

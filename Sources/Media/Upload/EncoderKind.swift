@@ -84,7 +84,8 @@ extension EncoderKind {
   /// The texts that `--encoder` takes, without presets.
   public static let names: [String] = {
     let named = VideoCodec.allCases.map(\.rawValue) + all.map(\.name)
-    return [automatic] + named.enumerated().filter { !named[..<$0.offset].contains($0.element) }
+    return [automatic]
+      + named.enumerated().filter { !named[..<$0.offset].contains($0.element) }
       .map(\.element)
   }()
 

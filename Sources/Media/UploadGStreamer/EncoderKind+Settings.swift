@@ -89,7 +89,8 @@
         [
           "usage-profile=realtime", "end-usage=cbr", "lag-in-frames=0", "row-mt=true",
           // A range of quantizers, without which av1enc 1.22 has none, and libaom ends the process.
-          "cpu-used=\(preset ?? "10")", "min-quantizer=10", "max-quantizer=56", "buf-sz=1000", "buf-initial-sz=600", "buf-optimal-sz=600",
+          "cpu-used=\(preset ?? "10")", "min-quantizer=10", "max-quantizer=56", "buf-sz=1000",
+          "buf-initial-sz=600", "buf-optimal-sz=600",
           "threads=2", "tile-columns=1",
         ]
       case "svtav1enc":

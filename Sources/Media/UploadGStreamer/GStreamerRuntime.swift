@@ -35,7 +35,7 @@
       guard upload_register_converter() else {
         throw .mediaLibraryFailed("it does not register the element framebusconvert")
       }
-      guard upload_register_encoder() else {
+      guard upload_register_encoder(), upload_register_simulcast() else {
         throw .mediaLibraryFailed("it does not register the element framebusencoder")
       }
     }

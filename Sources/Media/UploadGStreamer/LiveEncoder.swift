@@ -22,6 +22,8 @@
     func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property
     /// The properties with which it makes key frames on request only.
     var keyFramesOnRequest: [ElementDescription.Property] { get }
+    /// The elements from what it encodes to RTP packets.
+    var packing: [ElementDescription] { get }
   }
 
   extension LiveEncoder {
@@ -30,7 +32,6 @@
       encoding(width: width, height: height, rate: rate) + packing
     }
 
-    /// The elements from encoded video to RTP packets.
     var packing: [ElementDescription] {
       let caps = "application/x-rtp,media=video,encoding-name=\(codec.rtpName),payload=96"
       return [packer, .onlyCaps(caps)]
@@ -39,12 +40,15 @@
 
   /// The encoders for live peers.
   enum LiveEncoders {
-    /// - Parameter codecs: those to choose from, the preferred one first.
+    /// - Parameters:
+    ///   - codecs: those to choose from, the preferred one first.
+    ///   - hasLayers: whether pictures are encoded in three sizes.
     static func make(
       _ settings: EncoderSettings, profile: H264Profile,
-      codecs: [VideoCodec] = VideoCodec.allCases
+      codecs: [VideoCodec] = VideoCodec.allCases, hasLayers: Bool = false
     ) throws(DestinationError) -> any LiveEncoder {
-      try EncoderChoice(settings, codecs: codecs, use: .live(profile))
+      if hasLayers { return try SimulcastEncoder(settings, profile: profile, codecs: codecs) }
+      return try EncoderChoice(settings, codecs: codecs, use: .live(profile))
     }
   }
 

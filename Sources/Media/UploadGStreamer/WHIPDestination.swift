@@ -23,11 +23,10 @@
     public let connects = true
     private var endpoint: WHIPEndpoint
     private let client: CurlClient
-    private var encoder: any LiveEncoder
+    private var format: WHIPFormat
+    private var encoder: any LiveEncoder { format.encoder }
     private var settings: EncoderSettings
     private let options: WHIPOptions
-    /// The codecs that the endpoint has not refused.
-    private var codecs = VideoCodec.allCases
     /// Set if another encoder's units are sent, and not frames.
     private var demand: EncoderDemand?
     private var hasSound = false
@@ -94,8 +93,7 @@
       } catch {
         throw .upload(error)
       }
-      self.encoder = try LiveEncoders.make(
-        encoder, profile: options.profile, codecs: VideoCodec.allCases)
+      format = try WHIPFormat(encoder, options)
     }
 
     /// Without a query, which may hold a key.
@@ -136,7 +134,7 @@
 
     public func prepare() throws(DestinationError) {
       try GStreamerRuntime.start()
-      try chooseEncoder()
+      try format.choose(settings)
       try GStreamerRuntime.require(
         [.source, .transport] + (hasSound ? ElementDescription.sound : [])
           + chain(width: 0, height: 0, rate: .variable)
@@ -189,7 +187,7 @@
       let attempt =
         if let started = self.attempt { started } else { try start(frame.lease, ptsNs) }
       guard attempt.connection.takes(.video) else {
-        if useNextCodec() { return }
+        if changeFormat(after: .nothingAccepted(endpoint.address)) { return }
         return lose(frame)
       }
       guard var picture = attempt.picture else { throw .noPictures(output: output) }
@@ -312,29 +310,19 @@
 
     // MARK: The end of an attempt
 
-    /// Chooses the encoder for the next attempt.
-    private func chooseEncoder() throws(DestinationError) {
-      encoder = try LiveEncoders.make(settings, profile: options.profile, codecs: codecs)
-    }
-
-    /// Ends an attempt whose codec the endpoint refuses, if there is an encoder of another. An
-    /// offer of several codecs would not do: webrtcbin offers what it already has.
-    private func useNextCodec() -> Bool {
-      guard demand == nil, attempt?.picture != nil else { return false }
-      let refused = encoder.codec
-      codecs.removeAll { $0 == refused || !GStreamerRuntime.has($0.packer) }
-      guard (try? chooseEncoder()) != nil else {
-        codecs = [refused]
-        return false
-      }
-      options.report(.otherCodec(refused.rtpName, instead: encoder.codec.rtpName))
+    /// Ends an attempt whose format the endpoint refuses, if there is another to offer at once.
+    private func changeFormat(after error: WHIPError) -> Bool {
+      guard demand == nil, attempt?.picture != nil,
+        let report = format.change(after: error, settings)
+      else { return false }
+      options.report(report)
       close()
       return true
     }
 
     /// Schedules the next attempt if that may help.
     private func recover(from error: WHIPError) throws(DestinationError) {
-      if error.refusesCodec, useNextCodec() { return }
+      if changeFormat(after: error) { return }
       newestError = error
       let hadWorked = attempt?.connection.hasConnected ?? false
       if hadWorked { (hasWorked, former) = (true, nil) }
@@ -353,7 +341,7 @@
     public func use(bitsPerSecond: Int?) {
       settings.bitsPerSecond = bitsPerSecond
       // For the next attempt. Only its bitrate is new, so it cannot fail.
-      try? chooseEncoder()
+      try? format.choose(settings)
       guard let attempt else { return }
       attempt.connection.limit(bitsPerSecond: bitrate(attempt.picture).maximum)
     }
@@ -387,7 +375,7 @@
     private func use(_ endpoint: WHIPEndpoint, hasWorked: Bool) {
       self.endpoint = endpoint
       self.hasWorked = hasWorked
-      codecs = VideoCodec.allCases
+      format.reset(options)
       retries = RetrySchedule(for: options.reconnectsFor, first: options.reconnectsFor)
     }
 
@@ -416,7 +404,10 @@
     var needsKeyFrame: Bool { attempt == nil }
     var isDelivering: Bool { attempt?.connection.state == .connected }
 
-    func share(_ demand: EncoderDemand) { self.demand = demand }
+    func share(_ demand: EncoderDemand) {
+      self.demand = demand
+      format.leaveLayers()
+    }
 
     func accept(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError) {
       if !unit.isSound { hasPictures = true }

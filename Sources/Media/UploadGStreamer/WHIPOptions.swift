@@ -13,6 +13,8 @@
     /// Sends only through relays, so that the peer learns no address of this machine.
     public var usesRelaysOnly = false
     public var profile = H264Profile.baseline
+    /// Sends the pictures in three sizes (simulcast, RFC 8853), if the endpoint takes them.
+    public var hasLayers = false
     /// The lower bound of the adaptive bitrate.
     public var leastBitsPerSecond = 150_000
     public var timeouts = WHIPConnection.Timeouts()
@@ -31,6 +33,8 @@
     case connection(WHIPConnection.Event)
     /// The endpoint refuses the first codec; the next attempt, at once, is made with the other.
     case otherCodec(String, instead: String)
+    /// The endpoint takes no simulcast; the next attempt, at once, is made with one size.
+    case oneSize
     /// The connection failed or is lost; the next attempt begins after this time.
     case reconnecting(WHIPError, after: Duration)
     /// The address to which it was moved does not work; it sends to the former one again.

@@ -88,7 +88,8 @@
       }
       let named = SessionDescription.naming(
         fingerprint: unsafe String(cString: webrtc_peer_fingerprint(handle)), in: offer ?? "")
-      return SessionDescription.numberingPackets(in: named)
+      return SessionDescription.namingLayers(
+        in: SessionDescription.numberingPackets(in: named))
     }
 
     func add(

@@ -18,6 +18,8 @@ public enum WHIPError: Error, Hashable, Sendable {
   case emptyAnswer(WebAddress)
   case noDescription(WebAddress, type: String?, excerpt: String)
   case nothingAccepted(WebAddress)
+  /// An answer that does not take the layers of the offer.
+  case noSimulcast(WebAddress)
   /// An answer that the engine does not accept.
   case unusableAnswer(WebAddress, reason: String)
   case unusableServer(ICEServer, HTTPError)
@@ -77,6 +79,11 @@ extension WHIPError {
     case .noConnection, .connectionFailed, .connectionLost, .connectionClosed: true
     default: false
     }
+  }
+
+  /// Whether the endpoint may refuse the offer because of its layers.
+  public var refusesLayers: Bool {
+    if case .noSimulcast = self { true } else { refusesCodec }
   }
 
   /// Whether the endpoint refuses the offer, as one that lacks the codec does.
@@ -142,6 +149,8 @@ extension WHIPError: CustomStringConvertible {
     case .nothingAccepted(let address):
       "\(address) accepts none of the streams; list its codecs with `framebus whip probe`, and"
         + " choose one with --encoder"
+    case .noSimulcast(let address):
+      "\(address) does not take simulcast; send without --simulcast"
     case .unusableAnswer(let address, let reason):
       "\(address) answers with a session description that cannot be used (\(reason.shortened)); "
         + "see the server's own log"

@@ -70,6 +70,7 @@ public final class WHIPSession {
     answer.nameOneFingerprint()
     let description = SessionDescription(answer.text)
     guard description.acceptsMedia else { throw .nothingAccepted(endpoint.address) }
+    guard offer.map(description.takesLayers) ?? true else { throw .noSimulcast(endpoint.address) }
     return WHIPAnswer(
       sdp: answer.text, refused: offer.map(description.refused) ?? [],
       servers: LinkHeader.servers(in: response.values(of: "Link")),

@@ -64,6 +64,9 @@ public struct WHIPMediaOptions: ParsableArguments {
   @Option(help: ArgumentHelp("H.264 profile: baseline or high.", valueName: "profile"))
   public var profile = Self.usualProfile
 
+  @Flag(help: "Send three sizes, if the endpoint takes them.")
+  public var simulcast = false
+
   @Option(
     help: ArgumentHelp(
       "Lower limit of the adapted bitrate (default: 150k).", valueName: "bitrate"))

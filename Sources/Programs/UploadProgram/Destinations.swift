@@ -112,6 +112,9 @@ extension Send {
       throw UsageError("whip alone cannot be one of several destinations; write its address")
     }
     if upload.server != nil { throw UsageError("--server: it has no effect with an address") }
+    if upload.media.simulcast {
+      throw UsageError("--simulcast: several destinations share one encoder; name one")
+    }
     let secrets = upload.destinations.compactMap {
       (try? DestinationSpecification($0))?.kind?.secret?.option
     }

@@ -81,6 +81,7 @@ final class ProgressDisplay: Sendable {
       case .connection(.notRemoved(let error)):
         terminal.warn("the endpoint may keep the session until it times out: \(error)")
       case .connection(.ended): break
+      case .oneSize: terminal.report("the endpoint takes no simulcast: sending one size")
       case .otherCodec(let refused, let next):
         terminal.report("the endpoint does not take \(refused): sending \(next) instead")
       case .reconnecting(let error, let pause): showLoss(error, next: pause)

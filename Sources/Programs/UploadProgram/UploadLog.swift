@@ -67,6 +67,7 @@ extension MediaKind {
       case .connection(.candidatesRefused(let error)):
         append(.notice, "the endpoint accepts no further candidates: \(error)")
       case .connection(.ended(.stopped)): append(.info, "connection ended")
+      case .oneSize: append(.notice, "the endpoint takes no simulcast: sending one size")
       case .otherCodec(let refused, let next):
         append(.notice, "the endpoint does not take \(refused): sending \(next) instead")
       case .reconnecting(let error, _): append(.warning, "\(error)")

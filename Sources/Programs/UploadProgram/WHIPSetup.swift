@@ -21,6 +21,7 @@
       result.certificates = options.access.trust.ca
       result.usesRelaysOnly = options.media.relayOnly
       result.profile = try profile()
+      result.hasLayers = options.media.simulcast
       result.report = report
       result.listener = { kind, text in ProductLog.appendCurl(kind, text) }
       if let least = try leastBitsPerSecond() { result.leastBitsPerSecond = least }

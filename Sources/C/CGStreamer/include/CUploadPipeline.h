@@ -17,6 +17,8 @@ bool upload_is_started(void);
 bool upload_register_converter(void);
 /// Registers the element `framebusencoder` in this process (UploadEncoder.c).
 bool upload_register_encoder(void);
+/// Registers the element `framebussimulcast` in this process (UploadSimulcast.c).
+bool upload_register_simulcast(void);
 /// Whether the registry has a loadable factory of this name.
 bool upload_has_element(const char *factory);
 /// Whether it has one, which is not loaded.

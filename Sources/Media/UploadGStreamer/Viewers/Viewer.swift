@@ -188,7 +188,7 @@
     static let opusCaps = "audio/x-opus,channel-mapping-family=0,channels=2,rate=48000"
 
     /// The element in the syntax of gst-launch(1).
-    fileprivate var launchText: String {
+    var launchText: String {
       ([factory] + properties.map { "\($0.name)=\($0.value)" }).joined(separator: " ")
     }
   }
