@@ -332,16 +332,18 @@ static GstPadProbeReturn count_bytes(GstPad *pad, GstPadProbeInfo *info, gpointe
   (void)pad;
   upload_pipeline *pipeline = data;
   gsize size = 0;
-  GstBuffer *first = NULL;
+  GstBuffer *last = NULL;
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
     GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST(info);
     size = gst_buffer_list_calculate_size(list);
-    if (gst_buffer_list_length(list) > 0) first = gst_buffer_list_get(list, 0);
+    // The first one of a list begins with the rest of the picture before, and has its time.
+    guint count = gst_buffer_list_length(list);
+    if (count > 0) last = gst_buffer_list_get(list, count - 1);
   } else {
-    first = GST_PAD_PROBE_INFO_BUFFER(info);
-    size = gst_buffer_get_size(first);
+    last = GST_PAD_PROBE_INFO_BUFFER(info);
+    size = gst_buffer_get_size(last);
   }
-  if (first != NULL) note_progress(pipeline, first);
+  if (last != NULL) note_progress(pipeline, last);
   atomic_fetch_add_explicit(&pipeline->bytesWritten, size, memory_order_relaxed);
   atomic_fetch_add_explicit(&pipeline->buffersWritten, 1, memory_order_relaxed);
   return GST_PAD_PROBE_OK;

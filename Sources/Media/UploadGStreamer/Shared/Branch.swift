@@ -28,9 +28,10 @@
     private let onEnd: @Sendable (DestinationError) -> Void
     private let state: Mutex<State>
     private let changes = PrivateFutexWord()
-    /// The times of its first unit and of its newest picture. Confined to its thread.
+    /// The times of its first unit, and of its newest picture and sound. Confined to its thread.
     private var originNs: UInt64?
     private var pictureNs: UInt64 = 0
+    private var soundNs: UInt64 = 0
     private var nextFigures = Deadline.now
 
     private struct State {
@@ -210,12 +211,13 @@
       }
     }
 
-    /// Overtakes pictures that wait for room: a muxer holds back what it has until it has the sound
-    /// of the same time.
+    /// Overtakes pictures that wait for room: a muxer holds back a picture until it has sound of its
+    /// time, or later sound if there is none of its time because it was dropped.
     private func soundOfSentPictures() -> KeptUnit? {
       state.withLock { state in
-        let index = state.queue.firstIndex { $0.isSound && $0.timeNs <= pictureNs }
-        guard let index else { return nil }
+        guard soundNs <= pictureNs, let index = state.queue.firstIndex(where: \.isSound) else {
+          return nil
+        }
         let unit = state.queue.remove(at: index)
         state.queuedBytes -= unit.byteCount
         return unit
@@ -236,7 +238,7 @@
       }
       let originNs = self.originNs ?? unit.timeNs
       self.originNs = originNs
-      if !unit.isSound { pictureNs = unit.timeNs }
+      if unit.isSound { soundNs = unit.timeNs } else { pictureNs = unit.timeNs }
       if unit.timeNs >= originNs { try destination.accept(unit, ptsNs: unit.timeNs - originNs) }
     }
 
