@@ -352,8 +352,8 @@ let package = Package(
       "BroadcastTests",
       [
         "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "NotifyCenter",
-        "Platform", "SharedDefaults", "SharedLog", "Sound", "TestSupport", "BroadcastWorker",
-        "BusCLI", "CaptureProgram", "ConfineProgram",
+        "Platform", "SharedDefaults", "SharedLog", "Sound", "TestSupport", "Upload",
+        "BroadcastWorker", "BusCLI", "CaptureProgram", "ConfineProgram",
       ]),
     worker(
       "BroadcastWorker",

@@ -27,6 +27,7 @@ public enum BroadcastNames {
   /// The settings suite of the record, which also holds the sound switch.
   static let suite = SoundSwitch.suiteName
   static let recordKey = "record"
+  static let destinationsKey = "destinations"
 }
 
 /// The environment variables by which a host describes the broadcast to its extension.

@@ -1,4 +1,5 @@
 import Synchronization
+import Upload
 
 /// Whether an extension's destination accepts samples, as the extension reports it.
 ///
@@ -15,6 +16,7 @@ public final class BroadcastConnection: Sendable {
   private struct Values {
     var state = State.unreported
     var refusedSettings: [String: String] = [:]
+    var destinations: [DestinationFigures] = []
     var wake: Wake?
   }
   private let values = Mutex(Values())
@@ -50,10 +52,20 @@ public final class BroadcastConnection: Sendable {
     }
   }
 
+  /// Reports the figures of all destinations, for `framebus broadcast status`.
+  package func report(_ destinations: [DestinationFigures]) {
+    values.withLock { values in
+      if values.destinations == destinations { return }
+      values.destinations = destinations
+      values.wake?.raise()
+    }
+  }
+
   /// Makes the run read ``IdleHandler/worksAt`` again. Any thread may call it.
   package func wakeHandler() { values.withLock { $0.wake?.raise() } }
 
   var state: State { values.withLock { $0.state } }
+  var destinations: [DestinationFigures] { values.withLock { $0.destinations } }
   var refusedSettings: [String: String] { values.withLock { $0.refusedSettings } }
 
   func connect(_ wake: Wake) { values.withLock { $0.wake = wake } }

@@ -5,6 +5,7 @@ import NotifyCenter
 import Platform
 import SharedLog
 import Sound
+import Upload
 
 /// One run of an extension's process: passes changes of the record, and samples of the streams, to
 /// the handler, one call at a time.
@@ -37,6 +38,7 @@ final class ExtensionRun: @unchecked Sendable {
   /// The connection's state in the record.
   private var writtenConnection = BroadcastConnection.State.unreported
   private var writtenRefusals: [String: String] = [:]
+  private var writtenDestinations: [DestinationFigures] = []
   private var throttle = SampleThrottle()
   /// Whether the last change of the record could not be written.
   private var isRecordBehind = false
@@ -81,6 +83,7 @@ final class ExtensionRun: @unchecked Sendable {
     }
     setup.log.append(
       ending == .finished ? .notice : .error, "the broadcast \(ending)", label: Self.label)
+    writeDestinations()
     try change { $0.end(ending) }
     return withExtendedLifetime(presence) { ending }
   }
@@ -145,6 +148,7 @@ final class ExtensionRun: @unchecked Sendable {
     {
       try writePhase()
     }
+    writeDestinations()
     guard let record = try record(), record.requested != .finish, record.phase != .finished else {
       return finished()
     }
@@ -279,6 +283,14 @@ final class ExtensionRun: @unchecked Sendable {
       record.connectionFailure = failure
       record.refusedSettings = refusals
     }
+  }
+
+  /// If they cannot be written, the next ones may be.
+  private func writeDestinations() {
+    let figures = handler.connection.destinations
+    if figures == writtenDestinations { return }
+    writtenDestinations = figures
+    try? board.setDestinations(DestinationList(figures, of: setup.session))
   }
 
   /// The phase of a broadcast that is not paused.

@@ -52,7 +52,7 @@ extension ExtensionManifest {
   }
 
   /// The arguments that name a destination; none for a program whose arguments have another
-  /// meaning. Of several, all but one are values of options, such as a stream called “null”.
+  /// meaning. Of several, some may be values of options, such as a stream called “null”.
   private var destinations: [DestinationSpecification] {
     if !isBuiltin { return [] }
     return arguments.compactMap { try? DestinationSpecification($0) }.filter { $0.kind != nil }
@@ -63,13 +63,13 @@ extension ExtensionManifest {
     destinations.count == 1 && destinations[0].followsSetting
   }
 
-  /// The destination in its arguments, or each that it may be.
+  /// The destinations in its arguments, and what may be one.
   fileprivate var shownDestination: String? {
     let texts = destinations.map { named in
       let address = named.kind == .whip ? WebAddress(named.address) : nil
       return address?.description ?? DestinationKind.shown(named.description)
     }
-    return texts.isEmpty ? nil : texts.joined(separator: " or ")
+    return texts.isEmpty ? nil : texts.joined(separator: " and ")
   }
 }
 

@@ -2,6 +2,7 @@ import AppGroup
 import Capture
 import FrameBus
 import Platform
+import Upload
 
 /// The state of a group's broadcast, as any member can read it.
 public struct BroadcastStatus: Hashable, Sendable {
@@ -36,6 +37,9 @@ public struct BroadcastStatus: Hashable, Sendable {
   /// The settings that the extension does not use, and why, as text for people. The former values
   /// count.
   public let refusedSettings: [String: String]
+  /// Where the extension sends, with the figures of the last seconds, as it reports them; after
+  /// the end, the final ones.
+  public let destinations: [DestinationFigures]
   /// The number of times the extension was started.
   public let attempt: Int
   /// Nil until the broadcast has ended.
@@ -80,6 +84,10 @@ public struct BroadcastStatus: Hashable, Sendable {
     refusedSettings = isDead ? [:] : record?.refusedSettings ?? [:]
     requested = !isDead && record?.phase.isActive == true ? record?.requested : nil
     isFinishing = requested == .finish
+    // Those of an extension that has died are old.
+    destinations =
+      isDead || phase.isActive && pids[.extension] == nil
+      ? [] : session.map(board.destinations) ?? []
     isCaptured = (try? ScreenCapturedState(in: group).isCaptured) ?? true
   }
 }

@@ -3,6 +3,7 @@ import NotifyCenter
 import Platform
 import SharedDefaults
 import Sound
+import Upload
 
 /// The record of a group's broadcast, and the notification of its changes.
 ///
@@ -111,6 +112,19 @@ final class SessionBoard: Sendable {
       for key in SoundSwitch.keys { draft[key] = before[key].map { .bool($0) } }
       record?.soundBefore = nil
     }
+  }
+
+  /// Replaces the figures of the destinations. No notification follows.
+  func setDestinations(_ list: DestinationList) throws(BroadcastError) {
+    do throws(DefaultsError) {
+      try suite.set(list.value, forKey: BroadcastNames.destinationsKey)
+    } catch { throw .settings(error) }
+  }
+
+  /// The figures that the session's extension has reported, after a `read()`.
+  func destinations(of session: SessionID) -> [DestinationFigures] {
+    let list = DestinationList(suite[BroadcastNames.destinationsKey])
+    return list.flatMap { $0.session == session ? $0.figures : nil } ?? []
   }
 
   /// The kinds of sound that are on.

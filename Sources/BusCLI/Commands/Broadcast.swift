@@ -3,6 +3,7 @@ import ArgumentParser
 import Broadcast
 import CommandLineSupport
 import Platform
+import Upload
 
 /// `framebus broadcast …`: the host's side of a broadcast.
 struct BroadcastCommand: ParsableCommand {
@@ -143,8 +144,16 @@ private struct StatusReport: Encodable {
   let missingSound: [String: String]
   /// The settings that the extension does not use, and why.
   let refusedSettings: [String: String]
+  /// Where the extension sends, and how well.
+  let destinations: [DestinationReport]
   let ending: EndingReport?
   let roles: [String: RoleReport]
+  private let destinationLines: [String]
+
+  enum CodingKeys: CodingKey {
+    case phase, requested, session, reason, explanation, isCaptured, `extension`, source
+    case application, options, attempt, missingSound, refusedSettings, destinations, ending, roles
+  }
 
   init(_ status: BroadcastStatus) {
     phase = status.isFinishing ? "finishing" : status.phase.rawValue
@@ -163,6 +172,10 @@ private struct StatusReport: Encodable {
     missingSound = Dictionary(
       uniqueKeysWithValues: status.missingSound.map { ($0.key.rawValue, $0.value) })
     refusedSettings = status.refusedSettings
+    destinations = status.destinations.map(DestinationReport.init)
+    destinationLines = status.destinations.map { figures in
+      figures.line + (figures.error.map { ": " + "\($0)".plain } ?? "")
+    }
     ending = status.ending.map(EndingReport.init)
     roles = Dictionary(
       uniqueKeysWithValues: Role.publishing.map { role in
@@ -196,11 +209,39 @@ private struct StatusReport: Encodable {
     for (setting, why) in refusedSettings.sorted(by: { $0.key < $1.key }) {
       rows.append(("not used", "\(setting.plain): \(why.plain)"))
     }
+    rows += destinationLines.map { ("destination", $0) }
     for (role, report) in roles.sorted(by: { $0.key < $1.key }) {
       let confinement = report.confinement.map { ", confined: \($0.plain)" } ?? ""
       rows.append((role, report.pid.map { "process \($0)\(confinement)" } ?? "none"))
     }
     try global.terminal.printRows(rows)
+  }
+}
+
+/// One destination of a broadcast, as JSON.
+private struct DestinationReport: Encodable {
+  let output: String
+  let state: String
+  let bytes: UInt64
+  let bitsPerSecond: Int
+  let drops: Int
+  let targetBitsPerSecond: Int?
+  let roundTripNs: UInt64?
+  let lostShare: Double?
+  let retransmittedPackets: Int?
+  let error: String?
+
+  init(_ figures: DestinationFigures) {
+    output = figures.output
+    state = figures.state.rawValue
+    bytes = figures.byteCount
+    bitsPerSecond = figures.bitsPerSecond
+    drops = figures.drops
+    targetBitsPerSecond = figures.network?.targetBitsPerSecond
+    roundTripNs = figures.network?.roundTripNs
+    lostShare = figures.network?.lostShare
+    retransmittedPackets = figures.network?.retransmittedPackets
+    error = figures.error.map { "\($0)" }
   }
 }
 

@@ -109,6 +109,8 @@ public struct DestinationFigures: Hashable, Sendable {
   public var output: String
   public var state = State.waiting
   public var byteCount: UInt64 = 0
+  /// Over about the last second.
+  public var bitsPerSecond = 0
   /// Pictures that it did not take in time, or lost.
   public var drops = 0
   public var network: NetworkFigures?

@@ -27,6 +27,7 @@ package struct UploadPump {
   private var sentNs: UInt64 = 0
   private var isRepeated = false
   private var statistics = UploadStatistics()
+  private var rate = ByteRate()
   private var skew: SkewMeter?
   /// The maximum rate of pictures; nil for all of them. See ``offer(_:)``.
   package var framesPerSecond: Int?
@@ -198,6 +199,21 @@ package struct UploadPump {
     progress.network = destination.network
     progress.destinations = destination.parts
     return progress
+  }
+
+  /// Each destination, also if there is only one.
+  package mutating func destinations() -> [DestinationFigures] {
+    let parts = destination.parts
+    if !parts.isEmpty { return parts }
+    var whole = DestinationFigures(output: destination.output)
+    whole.byteCount = destination.byteCount
+    rate.take(whole.byteCount, nowNs: monotonicNowNs())
+    whole.bitsPerSecond = rate.bitsPerSecond
+    // A still picture is sent again each second.
+    whole.state = whole.bitsPerSecond > 0 ? .delivering : .waiting
+    whole.drops = destination.lostFrames
+    whole.network = destination.network
+    return [whole]
   }
 
   package mutating func summary(drops: UInt64, sound: SoundFigures? = nil) -> UploadProgress {

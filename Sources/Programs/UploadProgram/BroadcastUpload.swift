@@ -14,6 +14,8 @@ import Upload
 final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   /// How often to poll a full destination for room for a still picture.
   private static let roomInterval = Duration.milliseconds(50)
+  /// How often to report the figures of the destinations.
+  private static let figuresInterval = Duration.seconds(2)
 
   typealias Make = (SetupInfo, BroadcastConnection) throws -> any Destination
 
@@ -26,6 +28,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   private var pump: UploadPump?
   private var dropCount: UInt64 = 0
   private var nextRoomPoll = Deadline.now
+  private var nextFigures = Deadline.now
   private var takesSound = false
 
   /// - Parameters:
@@ -88,7 +91,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     if settings?.hasChanged == true { return .now }
     let early = pump?.earlyAtNs.map { Deadline(monotonicNs: $0) } ?? .never
     let still = pump?.repeatsAtNs.map { max(Deadline(monotonicNs: $0), nextRoomPoll) } ?? .never
-    return min(early, still)
+    return min(early, still, pump == nil ? .never : nextFigures)
   }
 
   func workWhileIdle() throws(BroadcastFailure) {
@@ -102,6 +105,10 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   /// Sends sound, and repeats a still picture, since sound is sent at most a second ahead of
   /// pictures.
   private func keepUp(_ pump: inout UploadPump) throws(DestinationError) {
+    if nextFigures.isPast {
+      nextFigures = .after(Self.figuresInterval)
+      connection.report(pump.destinations())
+    }
     try pump.sendSound()
     if try !pump.repeatIfStill() { nextRoomPoll = .after(Self.roomInterval) }
   }
@@ -120,6 +127,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     do throws(DestinationError) { try pump.finish() } catch {
       finishBroadcast(withError: failure(error))
     }
+    connection.report(pump.destinations())
   }
 
   // MARK: Settings

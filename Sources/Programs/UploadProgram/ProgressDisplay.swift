@@ -108,7 +108,7 @@ final class ProgressDisplay: Sendable {
 
   /// Shows a lost connection and the time until the next attempt.
   func showLoss(_ error: any Error, next pause: Duration) {
-    let seconds = Self.tenths(
+    let seconds = tenths(
       Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
     terminal.report("\(error); trying again in \(seconds) s")
   }
@@ -131,28 +131,12 @@ final class ProgressDisplay: Sendable {
       + "\(counted(progress.drops, "drop")), latency "
       + "\(tenths(Double(progress.latencyP50Ns) / 1e6)) / "
       + "\(tenths(Double(progress.latencyP99Ns) / 1e6)) ms" + (progress.sound.map(line) ?? "")
-      + (progress.network.map(line) ?? "") + progress.destinations.map(line).joined()
-  }
-
-  private static func line(_ part: DestinationFigures) -> String {
-    "; \(part.output.plain): \(part.state), \(tenths(Double(part.byteCount) / 1e6)) MB, "
-      + counted(part.drops, "drop") + (part.network.map(line) ?? "")
-  }
-
-  private static func line(_ network: NetworkFigures) -> String {
-    ", target \(tenths(Double(network.targetBitsPerSecond) / 1e6)) Mbit/s"
-      + (network.roundTripNs.map { ", RTT \(tenths(Double($0) / 1e6)) ms" } ?? "")
-      + (network.lostShare.map { ", \(tenths($0 * 100)) % lost" } ?? "")
-      + ", \(network.retransmittedPackets) retransmitted"
+      + (progress.network?.line ?? "") + progress.destinations.map { "; " + $0.line }.joined()
   }
 
   private static func line(_ sound: SoundFigures) -> String {
     ", sound \(tenths(Double(sound.chunks) / 100)) s, \(counted(sound.drops, "drop"))"
       + (sound.skewNs.map { ", skew \(tenths(Double($0) / 1e6)) ms" } ?? "")
-  }
-
-  private static func tenths(_ number: Double) -> String {
-    "\((number * 10).rounded() / 10)"
   }
 }
 

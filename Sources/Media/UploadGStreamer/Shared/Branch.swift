@@ -33,6 +33,7 @@
     private var pictureNs: UInt64 = 0
     private var soundNs: UInt64 = 0
     private var nextFigures = Deadline.now
+    private var rate = ByteRate()
 
     private struct State {
       var queue: [KeptUnit] = []
@@ -250,9 +251,12 @@
       let network = destination.network
       let isDelivering = destination.isDelivering
       let lostFrames = destination.lostFrames
+      rate.take(byteCount, nowNs: monotonicNowNs())
+      let bitsPerSecond = isFinal ? 0 : rate.bitsPerSecond
       state.withLock { state in
         state.figures.drops = state.drops + lostFrames
         state.figures.byteCount = byteCount
+        state.figures.bitsPerSecond = bitsPerSecond
         state.figures.network = network
         if !state.hasEnded { state.figures.state = isDelivering ? .delivering : .waiting }
       }
