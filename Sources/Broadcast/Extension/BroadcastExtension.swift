@@ -60,7 +60,8 @@ public enum BroadcastExtension {
     let setup = SetupInfo(
       group: group, session: session, extensionID: extensionID, attempt: 1,
       samples: streams.inOrder.map(\.type), settings: try SharedDefaults(in: group),
-      credentials: credentials, log: log, passed: passed ?? SessionSetup())
+      credentials: credentials, log: log, passed: passed ?? SessionSetup(),
+      leadingStream: streams.inOrder.first?.stream)
     let run = try ExtensionRun(handler, setup, streams)
     defer { credentials?.endSession() }
     return try stop.observed(by: { run.stop() }, during: { Result { try run.run() } }).get()

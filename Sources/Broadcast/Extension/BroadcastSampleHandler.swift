@@ -1,5 +1,6 @@
 import AppGroup
 import CredentialStore
+import FrameBus
 import Platform
 import SharedDefaults
 import SharedLog
@@ -107,6 +108,8 @@ public struct SetupInfo: Sendable {
   /// The group's log, filed under this session.
   public let log: SharedLog
   let passed: SessionSetup
+  /// The stream of the leading samples: pictures, if the extension receives any.
+  package let leadingStream: StreamName?
 
   /// The title that the host gave the broadcast: ``BroadcastRequest/title``.
   public var title: String? { passed.title }

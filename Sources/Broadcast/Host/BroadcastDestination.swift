@@ -58,6 +58,9 @@ extension ExtensionManifest {
     return arguments.compactMap { try? DestinationSpecification($0) }.filter { $0.kind != nil }
   }
 
+  /// Whether its program keeps the last seconds in memory; nil if only that program knows.
+  package var keepsReplay: Bool? { isBuiltin ? destinations.contains { $0.kind == .replay } : nil }
+
   /// Whether its program sends to the server of the setting `whipURL`.
   fileprivate var followsServerSetting: Bool {
     destinations.count == 1 && destinations[0].followsSetting

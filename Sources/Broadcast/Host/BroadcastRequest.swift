@@ -126,6 +126,11 @@ extension BroadcastRequest {
     return SampleSources(sources)
   }
 
+  /// The stream of the leading samples: pictures, if the extension receives any.
+  package func leadingStream(for manifest: ExtensionManifest) -> StreamName? {
+    sources(for: manifest).inOrder.first?.stream
+  }
+
   /// The stream of a kind of samples. Nothing replaces those of a source that is a stream.
   func stream(of type: SampleBufferType) -> StreamName? {
     if let published = publishedStream { return try? type.stream(beside: published) }

@@ -191,6 +191,7 @@ struct BroadcastStart: ParsableCommand {
     }
     var request = try request(picked, of: sourceWithWindowID(source, stop: signals.stop))
     if let hasMicrophone { request.sound[.audioMic] = hasMicrophone }
+    try prepare(saver, for: request, controller)
     try controller.requireOwner(toPassOn: request)
     request.credentials = try openedStore(controller, picked)
     guard let started = try start(request, controller, stop: signals.stop) else {

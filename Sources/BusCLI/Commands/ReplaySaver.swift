@@ -1,4 +1,5 @@
 import CommandLineSupport
+import FrameBus
 import Platform
 import Synchronization
 
@@ -6,6 +7,8 @@ import Synchronization
 final class ReplaySaver: Sendable {
   private let path: String
   private let options: [String]
+  /// Nil for that of the options, or the default one.
+  private let stream = Mutex<StreamName?>(nil)
   private let started = Mutex<[(program: StartedProgram, path: String)]>([])
 
   /// - Parameters:
@@ -16,6 +19,9 @@ final class ReplaySaver: Sendable {
     self.options = options
   }
 
+  /// Saves the replay of this stream from now on.
+  func use(_ stream: StreamName?) { self.stream.withLock { $0 = stream } }
+
   /// Begins to save, and returns at once.
   /// - Parameter onLine: called with each line that the program prints, on another thread.
   @discardableResult func start(
@@ -24,10 +30,12 @@ final class ReplaySaver: Sendable {
     guard let program = siblingProgram(named: "framebus-upload") else {
       throw MissingProgram(name: "framebus-upload")
     }
+    let choice = stream.withLock { $0.map { ["--stream", $0.text] } ?? [] }
     return try started.withLock { started in
       let path = freePath(besides: started.map(\.path))
       let saving = try StartedProgram(
-        "framebus-upload", program, ["save-replay"] + options + ["--", path], onLine: onLine)
+        "framebus-upload", program, ["save-replay"] + options + choice + ["--", path],
+        onLine: onLine)
       started.append((saving, path))
       return saving
     }

@@ -177,8 +177,9 @@ extension Send {
         AddressKeys.found(in: address.path).forEach(ProductLog.leaveOut)
       }
       if named?.kind == .replay {
-        let group = try global.openGroup(creatingLocal: making.broadcast == nil)
-        setup.replay = ReplayPlace(try upload.streams()[0], in: group)
+        let group = try making.broadcast?.group ?? global.openGroup(creatingLocal: true)
+        let stream = try making.broadcast?.leadingStream ?? upload.streams()[0]
+        setup.replay = ReplayPlace(stream, in: group)
       }
       setup.onLoss = { error, pause in
         ProductLog.append(.warning, "\(error)")

@@ -125,13 +125,16 @@
       try pictures.end(with: SIGTERM)
     }
 
-    /// A black box: the host saves the last minute by itself, and restarts the extension.
+    /// A black box: the host saves the last minute by itself, and restarts the extension. The
+    /// replay is that of the broadcast's own stream.
     @Test func hostSavesTheMinuteOfAKilledExtension() throws {
       try withWatchdog {
         let box = bench.file("box.mkv")
         let host = try bench.broadcast(
-          to: "replay:3s", ["--app-source", "beep:1000", "--on-crash", box])
+          to: "replay:3s",
+          ["--app-source", "beep:1000", "--on-crash", box, "--stream", "camera"])
         try waitUntilHeld(2)
+        #expect(try rows().map(\.stream) == ["camera"])
         for path in [box, bench.file("box-2.mkv")] {
           let pid = try #require(try extensionPID())
           #expect(kill(pid, SIGKILL) == 0)
@@ -144,6 +147,28 @@
         try bench.framebus("broadcast", "stop")
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
       }
+    }
+
+    @Test func hostRefusesToSaveCrashesOfAnExtensionWithoutReplay() throws {
+      let host = try bench.broadcast(
+        to: "file:\(bench.file("a.mkv"))", ["--on-crash", bench.file("box.mkv")])
+      let result = try host.finish()
+      #expect(result.status == .exited(2))
+      #expect(result.errors.contains("framebus.upload does not upload to replay:"), "\(result)")
+      // What another program keeps, only that knows.
+      let manifest = bench.file("own.toml")
+      try "version = 1\nid = \"own\"\nexecutable = \"/bin/false\"\n".write(
+        toFile: manifest, atomically: true, encoding: .utf8)
+      try bench.framebus("extension", "register", manifest)
+      let other = try run(
+        "framebus",
+        [
+          "--root", bench.root.path, "broadcast", "start", "own", "--source", "test:bars", "--yes",
+          "--restarts", "0", "--on-crash", bench.file("box.mkv"),
+        ])
+      #expect(other.status == .exited(1))
+      #expect(
+        other.errors.contains("saves nothing unless /bin/false uploads to replay:"), "\(other)")
     }
 
     private func extensionPID() throws -> pid_t? {
