@@ -267,6 +267,8 @@
   extension EncodingDestination: UnitDestination {
     var soundEncoder: SoundEncoder { outlet.soundEncoder }
     var needsOwnEncoder: Bool { outlet.needsOwnEncoder }
+    var keyFrameNs: UInt64 { type(of: outlet).keyFrameNs }
+    var takesBatches: Bool { type(of: outlet).takesBatches }
     var needsKeyFrame: Bool { recording == nil }
     var isDelivering: Bool { hasBegun }
 

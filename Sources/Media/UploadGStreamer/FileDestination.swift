@@ -5,6 +5,7 @@
   /// A file, whose extension names the container.
   final class FileOutlet: Outlet {
     static let kinds = [DestinationKind.file]
+    static let takesBatches = true
 
     let output: String
     private let file: OutputFile

@@ -7,6 +7,7 @@
   final class HLSOutlet: Outlet {
     static let kinds = [DestinationKind.hls]
     static let changesSize = true
+    static let takesBatches = true
     static let segmentNs: UInt64 = 2_000_000_000
 
     let output: String

@@ -14,6 +14,11 @@
     static var changesSize: Bool { get }
     /// Whether it cannot take pictures that are encoded for several destinations.
     var needsOwnEncoder: Bool { get }
+    /// Whether data may wait for a tenth of a second until there is more: nobody sees it at once,
+    /// and the threads in its way are woken less often.
+    static var takesBatches: Bool { get }
+    /// The time between key frames that it needs at most.
+    static var keyFrameNs: UInt64 { get }
     /// How long to try to reach a peer for the first time, while a user waits.
     var firstRetries: Duration { get }
 
@@ -58,6 +63,8 @@
     static var reconnects: Bool { false }
     static var changesSize: Bool { false }
     var needsOwnEncoder: Bool { false }
+    static var takesBatches: Bool { false }
+    static var keyFrameNs: UInt64 { HLSOutlet.segmentNs }
     var firstRetries: Duration { .zero }
     var codecs: [VideoCodec] { [.h264] }
     static var maker: DestinationMaker {

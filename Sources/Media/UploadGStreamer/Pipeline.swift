@@ -203,13 +203,20 @@
     }
 
     func push(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+      try push([sound], ptsNs: ptsNs)
+    }
+
+    /// - Parameter sound: without gaps.
+    func push(_ sound: [SoundChunk], ptsNs: UInt64) throws(DestinationError) {
       // An appsrc goes on taking buffers after a failure, and sound waits for no room.
       try throwIfFailed()
       noteEntry(ofSound: true, ptsNs)
+      let samples = sound.count == 1 ? sound[0].samples : sound.flatMap(\.samples)
+      let durationNs = UInt64(sound.count) * SoundChunk.durationNs
       // SAFETY: the pipeline exists until `stop`, and copies the samples during the call.
-      let isTaken = unsafe sound.samples.withUnsafeBytes { bytes in
+      let isTaken = unsafe samples.withUnsafeBytes { bytes in
         unsafe upload_pipeline_push_sound(
-          handle, bytes.baseAddress, bytes.count, ptsNs, SoundChunk.durationNs)
+          handle, bytes.baseAddress, bytes.count, ptsNs, durationNs)
       }
       guard isTaken else {
         try throwIfFailed()

@@ -10,7 +10,7 @@
     static let kinds = [DestinationKind.replay]
     /// A saved file begins at the key frame nearest to the requested time: less than half of this
     /// and of a picture away.
-    private static let keyFrameNs: UInt64 = 500_000_000
+    static let keyFrameNs: UInt64 = 500_000_000
 
     let output: String
     let soundEncoder = SoundEncoder.aac
@@ -51,7 +51,13 @@
       for property in encoder?.keyFramesOnRequest ?? [] {
         pipeline.set(property, of: encoder?.factory ?? "")
       }
+      recorder.expectsPictures = encoder != nil
       try pipeline.tap(keysEvery: Self.keyFrameNs, encoder: encoder?.factory, for: recorder)
+    }
+
+    func connectUnits(_ pipeline: Pipeline) throws(DestinationError) {
+      recorder.expectsPictures = true
+      try pipeline.tap(keysEvery: 0, encoder: nil, for: recorder)
     }
 
     func close() throws(DestinationError) {
@@ -98,11 +104,10 @@
 
   extension Pipeline {
     /// Passes encoded pictures and sound to `recorder`. Before `play`.
-    /// - Parameter encoder: nil for sound alone.
+    /// - Parameter encoder: nil for sound alone, and if pictures are encoded elsewhere.
     func tap(
       keysEvery intervalNs: UInt64, encoder: String?, for recorder: ReplayRecorder
     ) throws(DestinationError) {
-      recorder.expectsPictures = encoder != nil
       var receiver = unsafe upload_unit_receiver(
         handler: takeReplayUnit, context: Unmanaged.passRetained(recorder).toOpaque(),
         release: releaseReplayRecorder)

@@ -38,7 +38,10 @@
           convert,
           ElementDescription(
             factory: "avenc_aac", package: "gstreamer1.0-libav",
-            properties: [.init("bitrate", String(Self.bitsPerSecond))]),
+            // The cheaper search, which ffmpeg recommends above 64 kbit/s: half the time for music.
+            properties: [
+              .init("bitrate", String(Self.bitsPerSecond)), .init("aac-coder", "fast"),
+            ]),
           ElementDescription(factory: "aacparse", package: "gstreamer1.0-plugins-good"),
         ]
       }

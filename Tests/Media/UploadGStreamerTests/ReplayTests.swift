@@ -217,6 +217,38 @@
       #expect(try rows().map(\.state) == ["damaged"])
     }
 
+    /// Key frames for the replay, and segments of the usual length, from one encoder.
+    @Test func replayBesideOtherDestinationsBeginsWhereRequested() throws {
+      let web = bench.file("web")
+      try FileManager.default.createDirectory(atPath: web, withIntermediateDirectories: false)
+      let flashes = try bench.capture("test:flash", "--size", "320x240")
+      let beeps = try bench.capture("beep:1000")
+      let upload = try upload(
+        "4s",
+        [
+          "hls:\(web)", "file:\(bench.file("a.mkv"))", "--stream", "screen", "--stream",
+          "audio.app",
+        ])
+      try waitUntilHeld(4)
+      // With a key frame every two seconds, one of them would be further away than half a second.
+      for seconds in [1.5, 2, 2.5, 3] {
+        let saved = bench.file("saved.mkv")
+        #expect(try replay("save", saved, "--last", "\(seconds)s").status == .exited(0))
+        try check(saved, seconds: seconds)
+      }
+      try upload.end(with: SIGKILL)
+      let killed = bench.file("killed.mp4")
+      #expect(try replay("save", killed).status == .exited(0))
+      try check(killed, seconds: 4)
+      let heard = try Heard(killed)
+      #expect(heard.codecs.sorted() == ["aac", "h264"])
+      #expect(try abs(#require(heard.skew)) < 0.05)
+      let lengths = try String(contentsOfFile: web + "/index.m3u8", encoding: .utf8)
+        .matches(of: /#EXTINF:([\d.]+)/).compactMap { Double($0.1) }
+      #expect(!lengths.isEmpty && lengths.dropFirst().allSatisfy { $0 > 1.5 }, "\(lengths)")
+      for capture in [flashes, beeps] { try capture.end(with: SIGTERM) }
+    }
+
     @Test(arguments: ["replay:0s", "replay:1h", "replay:-5", "replay:nan", "replay:601s"])
     func malformedLengthIsMisuse(destination: String) throws {
       let result = try run("framebus", ["upload", destination, "--root", bench.root.path])

@@ -136,6 +136,37 @@
       try publisher.end(with: SIGTERM)
     }
 
+    /// All have the pictures of one encoder, which has the size of the first.
+    @Test func picturesOfAnotherSizeAreScaledForAll() throws {
+      let web = bench.file("web")
+      try FileManager.default.createDirectory(atPath: web, withIntermediateDirectories: false)
+      let publisher = try RunningProgram(
+        "UploadTestPublisher",
+        [
+          bench.root.path, "screen", "live", "XR24:320x240:90:33333", "XR24:640x360:90:33333",
+          "XR24:160x120:90:33333",
+        ])
+      let file = bench.file("a.mkv")
+      let ended = try upload("file:\(file)", "hls:\(web)").finish()
+      #expect(ended.status == .exited(0), "\(ended.errors)")
+      let result = try decoded(ended.output)
+      #expect(result.destinations.map(\.state) == ["ended", "ended"], "\(ended.output)")
+      for path in [file, web + "/index.m3u8"] {
+        let sizes = try output(
+          of: "ffprobe",
+          [
+            "-v", "error", "-select_streams", "v", "-show_entries", "frame=width,height", "-of",
+            "csv=p=0", path,
+          ]
+        ).split(separator: "\n").map { $0.prefix { $0.isNumber || $0 == "," } }
+        #expect(sizes.count == result.frames + result.repeated, "\(path): \(sizes.count)")
+        #expect(Set(sizes) == ["320,240"], "\(path)")
+      }
+      let playlist = try String(contentsOfFile: web + "/index.m3u8", encoding: .utf8)
+      #expect(!playlist.contains("DISCONTINUITY"), "\(playlist)")
+      try publisher.finish()
+    }
+
     @Test func combinationsThatCannotWorkAreUsageErrors() throws {
       let file = "file:\(bench.file("a.mkv"))"
       let cases: [([String], String)] = [

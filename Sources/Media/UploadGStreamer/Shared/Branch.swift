@@ -25,6 +25,8 @@
     /// Set before its thread starts.
     private var hasPictures = true
     private let isLive: Bool
+    /// Whether its thread looks after the queue in intervals, instead of being woken by each unit.
+    let takesBatches: Bool
     private let onEnd: @Sendable (DestinationError) -> Void
     private let state: Mutex<State>
     private let changes = PrivateFutexWord()
@@ -63,6 +65,7 @@
       self.onEnd = onEnd
       destination.share(demand)
       isLive = destination.connects
+      takesBatches = destination.takesBatches
       output = destination.output
       soundEncoder = destination.soundEncoder
       state = Mutex(State(figures: DestinationFigures(output: output)))
@@ -109,7 +112,7 @@
           state.awaitsKeyFrame = hasPictures
         }
       }
-      wake()
+      if !takesBatches { wake() }
     }
 
     /// No further unit follows: the destination is completed.

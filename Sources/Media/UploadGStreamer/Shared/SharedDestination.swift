@@ -9,8 +9,8 @@
   /// it on a thread of its own: one that is slow, fails or comes back disturbs no other.
   ///
   /// The encoder has what all of them need: H.264 without B frames, a key frame every two seconds
-  /// and on request, and the lowest bitrate that a destination's network allows. Sound is encoded
-  /// once in each format that a destination takes.
+  /// (half a second for a replay) and on request, and the lowest bitrate that a destination's
+  /// network allows. Sound is encoded once in each format that a destination takes.
   public final class SharedDestination: Destination {
     public let heldFrames = 2
     public let wantsRepeatedFrames = true
@@ -32,7 +32,7 @@
     private let onEnd: @Sendable (String, DestinationError) -> Void
     private var hasSound = false
     private var pictures: Pictures?
-    private var sounds: [SoundEncoder: Feed] = [:]
+    private var sounds: [SoundEncoder: SoundFeed] = [:]
     private var keyFrameAtNs: UInt64 = 0
     private var bitsPerSecond = 0
 
@@ -105,7 +105,7 @@
     public var output: String { branches.all.map(\.output).joined(separator: ", ") }
     /// Those that were encoded.
     public var byteCount: UInt64 {
-      let sound = sounds.values.map(\.pipeline.bytesWritten).reduce(0, +)
+      let sound = sounds.values.map(\.feed.pipeline.bytesWritten).reduce(0, +)
       return sound + (pictures?.feed.pipeline.bytesWritten ?? 0)
     }
     public var parts: [DestinationFigures] { branches.all.map(\.figures) }
@@ -169,8 +169,15 @@
       for format in soundFormats {
         let feed = if let started = sounds[format] { started } else { try startSound(format) }
         let delayNs = format.unreportedDelayNs
-        if ptsNs >= delayNs { try feed.pipeline.push(chunk, ptsNs: ptsNs - delayNs) }
+        guard ptsNs >= delayNs else { continue }
+        try feed.accept(chunk, ptsNs: ptsNs - delayNs, batchNs: batchNs(of: format))
       }
+    }
+
+    private func batchNs(of format: SoundEncoder) -> UInt64 {
+      let takers = branches.all.filter { !$0.hasEnded && $0.soundEncoder == format }
+      return takers.allSatisfy(\.takesBatches)
+        ? SoundFeed.longestBatchNs : SoundFeed.shortestBatchNs
     }
 
     private func start(_ frame: borrowing FrameLease) throws(DestinationError) -> Pictures {
@@ -185,7 +192,8 @@
       for property in encoder.keyFramesOnRequest {
         pipeline.set(property, of: encoder.factory)
       }
-      pipeline.requestKeyFrames(every: HLSOutlet.segmentNs, of: encoder.factory)
+      let keyFrameNs = branches.all.map(\.destination.keyFrameNs).min() ?? HLSOutlet.segmentNs
+      pipeline.requestKeyFrames(every: keyFrameNs, of: encoder.factory)
       bitsPerSecond = settings.bitsPerSecond(width: size.width, height: size.height)
       for branch in branches.all { branch.demand.wantedBitsPerSecond = bitsPerSecond }
       try startBranches(withPictures: true)
@@ -199,15 +207,16 @@
         feed: feed, rate: format.plannedRate, format: format, geometry: geometry, size: size)
     }
 
-    private func startSound(_ format: SoundEncoder) throws(DestinationError) -> Feed {
+    private func startSound(_ format: SoundEncoder) throws(DestinationError) -> SoundFeed {
       let pipeline = try Pipeline(format.sharedElements + [.unitEnd], output: output)
       try pipeline.setSoundCaps()
       let feed = try Feed(pipeline, originNs: 0) { [branches] unit in
         if let kept = KeptUnit(unit, sound: format) { branches.take(kept) }
       }
       try pipeline.play()
-      sounds[format] = feed
-      return feed
+      let sound = SoundFeed(feed)
+      sounds[format] = sound
+      return sound
     }
 
     private func startBranches(withPictures: Bool) throws(DestinationError) {
@@ -258,7 +267,7 @@
     public func finish() throws(DestinationError) {
       // All units reach the branches before these end.
       try pictures?.feed.pipeline.finish()
-      for sound in sounds.values { try sound.pipeline.finish() }
+      for sound in sounds.values { try sound.finish() }
       let all = branches.all
       for branch in all { branch.end() }
       let deadline = Deadline.after(Self.endTimeout)
@@ -269,7 +278,7 @@
 
     public func abandon() {
       pictures?.feed.pipeline.stop()
-      for sound in sounds.values { sound.pipeline.stop() }
+      for sound in sounds.values { sound.feed.pipeline.stop() }
       let all = branches.all
       for branch in all { branch.abandon() }
       let deadline = Deadline.after(Self.endTimeout)

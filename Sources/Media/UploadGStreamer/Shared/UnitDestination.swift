@@ -9,6 +9,10 @@
     var soundEncoder: SoundEncoder { get }
     /// Whether it cannot take what is encoded for several.
     var needsOwnEncoder: Bool { get }
+    /// The time between key frames that it needs at most.
+    var keyFrameNs: UInt64 { get }
+    /// Whether units may wait until there are several.
+    var takesBatches: Bool { get }
     /// Whether only a key frame can begin it, or its next connection.
     var needsKeyFrame: Bool { get }
     /// Whether its output has accepted data, and a peer is connected.
@@ -22,6 +26,8 @@
 
   extension UnitDestination {
     var needsOwnEncoder: Bool { false }
+    var keyFrameNs: UInt64 { HLSOutlet.segmentNs }
+    var takesBatches: Bool { false }
   }
 
   /// What one destination wants of the encoder that it shares. Any thread may use it.
