@@ -28,6 +28,28 @@
       }
     }
 
+    @Test func severalDestinationsAreComparedWithOneAndWithSeveralUploads() throws {
+      let program = try RunningProgram(
+        "framebus",
+        ["bench", "destinations", "--seconds", "1", "--rounds", "1", "--peers", "--json"])
+      let result = try program.finish(within: .seconds(300))
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      let records = try #require(object as? [[String: Any]])
+      for scenario in ["1080p30", "1080p30, sound"] {
+        let own = records.filter { $0["scenario"] as? String == scenario }
+        #expect(
+          own.compactMap { $0["subject"] as? String } == [
+            "one destination", "three destinations", "three uploads", "gstreamer tee",
+          ])
+      }
+      for record in records {
+        for key in ["per_second", "cpu_ns_per_frame", "samples"] {
+          #expect(try #require(record[key] as? Double) > 0, "\(key) of \(record)")
+        }
+      }
+    }
+
     @Test func bitrateRowsHaveTimesOfChangesInBothDirections() throws {
       let program = try RunningProgram(
         "framebus", ["bench", "bitrate", "--seconds", "2", "--rounds", "1", "--json"])
