@@ -23,7 +23,8 @@ import Upload
   }
 
   @Test func figuresAreReadAsTheyWereWritten() throws {
-    let list = DestinationList([figures("srt://a:1"), DestinationFigures(output: "b")], of: session)
+    let list = DestinationList(
+      [figures("srt://a:1"), DestinationFigures(output: "b")], of: session)
     let read = try #require(DestinationList(list.value))
     #expect(read == list && read.session == session)
     #expect(read.figures[0].network == figures("").network)

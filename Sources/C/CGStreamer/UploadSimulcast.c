@@ -1,5 +1,5 @@
-// The element `framebussimulcast`: encodes pictures in three sizes, each with an encoder of its own,
-// and sends them as RTP with the name of the layer in each packet (RFC 8853, RFC 8852). What follows
+// The element `framebussimulcast`: encodes pictures in three sizes, each with its own encoder, and
+// sends them as RTP with the name of the layer in each packet (RFC 8853, RFC 8852). What follows
 // sends one media section.
 #include "CUploadPipeline.h"
 
@@ -10,7 +10,7 @@
 
 enum { LAYERS = 3, MID_EXTENSION = 1, RID_EXTENSION = 2 };
 
-/// The names of the layers, the largest first; each has half the width and height of the one before.
+/// The names of the layers, the largest first. Each has half the width and height of the last one.
 static const char *const names[LAYERS] = {"h", "m", "l"};
 
 typedef struct {
@@ -65,8 +65,9 @@ static gboolean add_layer(FrameBusSimulcast *self, GstElement *tee, GstElement *
   g_object_set(encoder, "candidates", self->candidates, "bitrate", share(self->bitrate, layer),
                NULL);
   // webrtcbin names the first section of pictures so.
+  const char *name = names[layer];
   gboolean isDone = add_extension(packer, "rtphdrextmid", MID_EXTENSION, "mid", "video0") &&
-                    add_extension(packer, "rtphdrextstreamid", RID_EXTENSION, "rid", names[layer]) &&
+                    add_extension(packer, "rtphdrextstreamid", RID_EXTENSION, "rid", name) &&
                     gst_element_link(tee, bin) && gst_element_link(bin, funnel);
   GST_OBJECT_LOCK(self);
   self->encoders[layer] = encoder;

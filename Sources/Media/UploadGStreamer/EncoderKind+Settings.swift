@@ -72,7 +72,7 @@
         // x265's documentation, “zerolatency”: no lookahead, no B frames, one frame at a time.
         ["tune=zerolatency", "speed-preset=\(preset ?? "ultrafast")"]
       case "openh264enc":
-        // codec_app_def.h: SCREEN_CONTENT_REAL_TIME. Skipped frames would be holes in the time line.
+        // codec_app_def.h: SCREEN_CONTENT_REAL_TIME. A skipped frame would be a hole in the stream.
         [
           "usage-type=screen", "rate-control=bitrate", "complexity=low",
           "enable-frame-skip=false", "multi-thread=2",

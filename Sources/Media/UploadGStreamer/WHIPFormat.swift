@@ -2,8 +2,8 @@
   import Upload
   import WHIP
 
-  /// What a WHIP upload offers of the pictures: one codec of those that the endpoint has not refused
-  /// yet, in one size or, on request, in three.
+  /// What a WHIP upload offers of the pictures: one codec of those that the endpoint has not
+  /// refused yet, in one size or, on request, in three.
   struct WHIPFormat {
     private(set) var encoder: any LiveEncoder
     private let profile: H264Profile
@@ -31,7 +31,7 @@
     /// Only frames have layers, and not another encoder's units.
     mutating func leaveLayers() { hasLayers = false }
 
-    /// Chooses what to offer after a refusal: one size, or the next codec that this machine encodes.
+    /// Chooses what to offer after a refusal: one size, or the next codec of this machine's.
     /// One offer of several codecs would not do: webrtcbin offers what it already has.
     /// - Returns: the report; nil if the error is another, or there is nothing else to offer.
     mutating func change(

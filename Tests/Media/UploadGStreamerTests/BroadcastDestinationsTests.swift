@@ -71,10 +71,10 @@
           try destinations().allSatisfy { $0.bitsPerSecond > 0 && $0.bytes > 10_000 }
         }
         let peer = try #require(try destinations().last)
-        #expect(peer.targetBitsPerSecond == 320 * 240 * 3 && peer.roundTripNs ?? 0 > 0, "\(peer)")
+        #expect(peer.targetBitsPerSecond == 500_000 && peer.roundTripNs ?? 0 > 0, "\(peer)")
         let text = try bench.framebus("broadcast", "status").output
         #expect(
-          text.contains(/srt:.*\d+: delivering, [\d.]+ MB, \d+ drops?, [\d.]+ Mbit\/s, target 0.2/),
+          text.contains(/srt:.*\d+: delivering, [\d.]+ MB, \d+ drops?, [\d.]+ Mbit\/s, target 0.5/),
           "\(text)")
         try receiver.end(with: SIGKILL)
         try waitForStates(["delivering", "delivering", "waiting"])

@@ -119,8 +119,8 @@ bool upload_pipeline_cut(upload_pipeline *pipeline, const char *encoder, uint64_
 /// Passes each encoded picture and sound that enters the last element, behind a funnel, to
 /// `receiver`, and makes the first picture of each interval a key frame (UploadUnits.c). Before
 /// `play`.
-/// - encoder: the factory of the encoder, whose key frames all begin segments; NULL for sound alone,
-///   or if pictures are encoded elsewhere, as for upload_pipeline_cut.
+/// - encoder: the factory of the encoder, whose key frames all begin segments; NULL for sound
+///   alone, or if pictures are encoded elsewhere, as for upload_pipeline_cut.
 bool upload_pipeline_tap(upload_pipeline *pipeline, const char *encoder, uint64_t intervalNs,
                          const struct upload_unit_receiver *receiver);
 /// Makes the first picture of each interval a key frame.

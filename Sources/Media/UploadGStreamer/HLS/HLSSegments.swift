@@ -207,7 +207,9 @@
       isDiscontinuous = span.hasPause
       former += playlist.append(segment)
       try writePlaylists()
-      if variants?.add(contents, seconds: span.seconds) == true { try writeVariants() }
+      // The peak is that of the durations that the playlist states.
+      let seconds = (span.seconds * 1000).rounded() / 1000
+      if variants?.add(contents, seconds: seconds) == true { try writeVariants() }
       try removeFormer()
     }
 
