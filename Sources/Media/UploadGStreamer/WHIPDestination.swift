@@ -322,9 +322,11 @@
 
     /// Schedules the next attempt if that may help.
     private func recover(from error: WHIPError) throws(DestinationError) {
-      if changeFormat(after: error) { return }
-      newestError = error
       let hadWorked = attempt?.connection.hasConnected ?? false
+      if hadWorked { format.accepted() }
+      if changeFormat(after: error) { return }
+      let error = format.cause(of: error)
+      newestError = error
       if hadWorked { (hasWorked, former) = (true, nil) }
       close()
       if let former {

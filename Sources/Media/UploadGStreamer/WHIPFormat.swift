@@ -9,6 +9,8 @@
     private let profile: H264Profile
     private var codecs = VideoCodec.allCases
     private var hasLayers: Bool
+    /// Why the first codec was refused, until a connection works.
+    private var refusal: WHIPError?
 
     init(_ settings: EncoderSettings, _ options: WHIPOptions) throws(DestinationError) {
       profile = options.profile
@@ -28,6 +30,18 @@
       hasLayers = options.hasLayers
     }
 
+    /// A connection has worked.
+    mutating func accepted() { refusal = nil }
+
+    /// Some servers fail on a codec that they do not know.
+    private func isFailure(_ error: WHIPError) -> Bool {
+      guard refusal != nil, case .refused(let answer) = error else { return false }
+      return [400, 500, 501].contains(answer.status)
+    }
+
+    /// What to report of an error: the first refusal says more than a failure on the last codec.
+    func cause(of error: WHIPError) -> WHIPError { isFailure(error) ? refusal ?? error : error }
+
     /// Only frames have layers, and not another encoder's units.
     mutating func leaveLayers() { hasLayers = false }
 
@@ -41,7 +55,8 @@
         hasLayers = false
         return (try? choose(settings)) == nil ? nil : .oneSize
       }
-      guard error.refusesCodec else { return nil }
+      guard error.refusesCodec || isFailure(error) else { return nil }
+      refusal = refusal ?? error
       let refused = encoder.codec
       codecs.removeAll { $0 == refused || !GStreamerRuntime.has($0.packer) }
       guard (try? choose(settings)) != nil else {
