@@ -7,6 +7,7 @@ Chromium plays the playlist itself. With the path of hls.js as an ES module, tha
 """
 import asyncio
 import json
+import pathlib
 import signal
 import sys
 
@@ -48,16 +49,16 @@ async def main():
         text = PAGE.replace("MODULE", "true" if module else "false")
         return web.Response(text=text, content_type="text/html")
 
-    @web.middleware
-    async def plain(request, handler):
-        response = await handler(request)
-        if request.path.endswith(".m3u8"):
-            response.headers["Content-Type"] = "application/vnd.apple.mpegurl"
-            response.headers["Cache-Control"] = "no-store"
-        return response
+    async def playlist(request):
+        # Read at once: a static file's size and content may be those of two playlists.
+        path = pathlib.Path(sys.argv[1], request.match_info["name"] + ".m3u8")
+        return web.Response(
+            body=path.read_bytes(), content_type="application/vnd.apple.mpegurl",
+            headers={"Cache-Control": "no-store"})
 
-    server = web.Application(middlewares=[plain])
+    server = web.Application()
     server.router.add_get("/", page)
+    server.router.add_get("/{name:[a-z]+}.m3u8", playlist)
     if module:
         server.router.add_get("/hls.js", lambda _: web.FileResponse(
             module, headers={"Content-Type": "text/javascript"}))
