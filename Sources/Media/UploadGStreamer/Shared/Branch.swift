@@ -215,8 +215,8 @@
       }
     }
 
-    /// Overtakes pictures that wait for room: a muxer holds back a picture until it has sound of its
-    /// time, or later sound if there is none of its time because it was dropped.
+    /// Overtakes pictures that wait for room: a muxer holds back a picture until it has sound of
+    /// its time, or later sound if there is none of its time because it was dropped.
     private func soundOfSentPictures() -> KeptUnit? {
       state.withLock { state in
         guard soundNs <= pictureNs, let index = state.queue.firstIndex(where: \.isSound) else {
