@@ -188,7 +188,7 @@ import Testing
     #expect(try shown(uploader, [file]) == file)
     #expect(try shown("/tmp/framebus-upload", [file]) == nil)
     for name in ["null", "whip"] {
-      #expect(try shown("framebus-upload", ["--stream", name, file]) == "\(name) or \(file)")
+      #expect(try shown("framebus-upload", ["--stream", name, file]) == "\(name) and \(file)")
     }
     var options = SessionOptions(request)
     options.soundSources[.audioMic] = "gst:rtspsrc user-pw=s3cret"

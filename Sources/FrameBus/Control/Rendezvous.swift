@@ -29,8 +29,6 @@ struct Rendezvous: Sendable {
     let memory: OwnMemory
     do { memory = try OwnMemory(&answer) } catch { throw .untrusted(stream, error.reason) }
     crashPoint(.pageMapped)
-    // SAFETY: the mapping lives as long as `memory`.
-    unsafe SubscriberPage(memory.page).store(demand)
     guard socket.messages.send(fb_short_message(Int(FB_MESSAGE_MAPPED))) == .sent else {
       throw .noSuchStream(stream)
     }
@@ -58,6 +56,8 @@ struct Rendezvous: Sendable {
         welcome, &answer, memory, from: socket, stream: stream, doorbell: doorbell, loop: loop)
       crashPoint(.welcomed)
       try attachment.watch()
+      // The page has its first contents since the welcome.
+      attachment.page.store(demand)
       guard attachment.takeSeat() else { throw SubscriberError.noSuchStream(stream) }
       crashPoint(.seated)
       return attachment

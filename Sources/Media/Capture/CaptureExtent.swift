@@ -6,7 +6,7 @@ import FrameBus
 ///
 /// A pure calculation over the times that the caller passes in; it never reads a clock.
 public struct CaptureExtent: Hashable, Sendable {
-  /// Each square of so many pixels becomes one.
+  /// Each square of this many pixels a side becomes one.
   public private(set) var divisor = 1
   public private(set) var rate: FrameRate
   private let fullRate: FrameRate

@@ -312,8 +312,9 @@
 
     /// Ends an attempt whose format the endpoint refuses, if there is another to offer at once.
     private func changeFormat(after error: WHIPError) -> Bool {
-      guard demand == nil, attempt?.picture != nil,
-        let report = format.change(after: error, settings)
+      guard demand == nil, let attempt, attempt.picture != nil,
+        let report = format.change(
+          after: error, takesSound: !attempt.connection.takes(.video), settings)
       else { return false }
       options.report(report)
       close()

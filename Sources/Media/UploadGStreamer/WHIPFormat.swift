@@ -11,6 +11,10 @@
     private var hasLayers: Bool
     /// Why the first codec was refused, until a connection works.
     private var refusal: WHIPError?
+    /// The codec with which the endpoint took the sound, and no pictures.
+    private var soundCodec: VideoCodec?
+    /// Whether it has refused all codecs of this machine's.
+    private var isExhausted = false
 
     init(_ settings: EncoderSettings, _ options: WHIPOptions) throws(DestinationError) {
       profile = options.profile
@@ -28,6 +32,7 @@
     mutating func reset(_ options: WHIPOptions) {
       codecs = VideoCodec.allCases
       hasLayers = options.hasLayers
+      (soundCodec, isExhausted) = (nil, false)
     }
 
     /// A connection has worked.
@@ -47,21 +52,25 @@
 
     /// Chooses what to offer after a refusal: one size, or the next codec of this machine's.
     /// One offer of several codecs would not do: webrtcbin offers what it already has.
+    /// - Parameter takesSound: whether the endpoint refuses the pictures alone.
     /// - Returns: the report; nil if the error is another, or there is nothing else to offer.
     mutating func change(
-      after error: WHIPError, _ settings: EncoderSettings
+      after error: WHIPError, takesSound: Bool, _ settings: EncoderSettings
     ) -> WHIPReport? {
       if hasLayers, error.refusesLayers {
         hasLayers = false
         return (try? choose(settings)) == nil ? nil : .oneSize
       }
-      guard error.refusesCodec || isFailure(error) else { return nil }
+      guard !isExhausted, error.refusesCodec || isFailure(error) else { return nil }
       refusal = refusal ?? error
       let refused = encoder.codec
+      if takesSound { soundCodec = refused }
       codecs.removeAll { $0 == refused || !GStreamerRuntime.has($0.packer) }
-      guard (try? choose(settings)) != nil else {
-        codecs = [refused]
-        return nil
+      if (try? choose(settings)) == nil {
+        isExhausted = true
+        codecs = [soundCodec ?? refused]
+        // Back to where the sound was taken, unless it is there.
+        if soundCodec == nil || takesSound || (try? choose(settings)) == nil { return nil }
       }
       return .otherCodec(refused.rtpName, instead: encoder.codec.rtpName)
     }

@@ -23,10 +23,11 @@ import Testing
       let logo = try world.screen.show("xlogo", ["-geometry", "203x151+40+30", "-bg", "#c08040"])
       let capture = try world.capture("--no-cursor", backend[0], backend.dropFirst().first ?? "-q")
       var small = try subscriber(world, quarter)
-      // The first subscriber's first frame, too.
-      let first = try small.take()
-      #expect(first?.width == 81 && first?.height == 61)
-      let frame = try small.take { $0.pixel(15, 10) == 0xC08040 }
+      let frame = try small.take {
+        // The first subscriber's first frame, too.
+        #expect($0.width == 81 && $0.height == 61)
+        return $0.pixel(15, 10) == 0xC08040
+      }
       // Each pixel is the mean of its square in the whole picture.
       let grab = try world.independentGrab(width: 321, height: 243)
       #expect(frame.differences(from: reduced(grab, width: 321, height: 243, by: 4)).isEmpty)

@@ -306,7 +306,7 @@
         let tone = try start("capture", "tone:440")
         let result = try start(
           "upload", "whip:\(server.address("whip"))", "--stream", "screen", "--stream",
-          "audio.app", "--frames", "20"
+          "audio.app", "--frames", "20", "--encoder", "x264"
         ).finish()
         #expect(result.status == .exited(0), "\(result.errors)")
         #expect(result.errors.contains("accepts no pictures"))
