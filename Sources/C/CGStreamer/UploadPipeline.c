@@ -245,7 +245,7 @@ bool upload_pipeline_set_on_pad(upload_pipeline *pipeline, const char *property,
 }
 
 /// A reference to the first element made by a factory, in the branch from the tee or outside of it;
-/// NULL: there is none.
+/// NULL if the pipeline has no such element.
 static GstElement *first_of(upload_pipeline *pipeline, const char *factory, bool isInFork) {
   GstIterator *elements =
       gst_bin_iterate_all_by_element_factory_name(GST_BIN(pipeline->bin), factory);

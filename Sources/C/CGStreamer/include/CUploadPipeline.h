@@ -74,7 +74,7 @@ bool upload_pipeline_set_on_pad(upload_pipeline *pipeline, const char *property,
 bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, bool isInFork,
                             const char *property, const char *value);
 /// Changes the caps of the capsfilter behind the first videoscale, also while the pipeline runs.
-/// False: there is none.
+/// False if the pipeline has no videoscale.
 bool upload_pipeline_scale_to(upload_pipeline *pipeline, const char *caps);
 /// The element appended last, for uses that a property does not cover.
 struct _GstElement *upload_pipeline_last_element(upload_pipeline *pipeline);

@@ -216,7 +216,7 @@
     }
 
     /// Overtakes pictures that wait for room: a muxer holds back a picture until it has sound of
-    /// its time, or later sound if there is none of its time because it was dropped.
+    /// its time, or later sound if that was dropped.
     private func soundOfSentPictures() -> KeptUnit? {
       state.withLock { state in
         guard soundNs <= pictureNs, let index = state.queue.firstIndex(where: \.isSound) else {
