@@ -141,7 +141,7 @@
       let count = answers(program.output.text.completeLines()).count
       let line = Data((text.replacing("\n", with: " ") + "\n").utf8)
       try orders.write(contentsOf: line)
-      let isThere = program.output.wait(until: .after(.seconds(120))) {
+      let isThere = program.output.wait(until: .after(.seconds(300))) {
         answers($0.completeLines()).count > count
       }
       guard isThere else { throw HarnessError("no answer to \(text)\n\(program.transcript)") }
@@ -162,7 +162,7 @@
     /// Waits until the observations from now on fulfil a condition.
     func wait(for what: String, _ condition: ([Sight]) -> Bool) throws {
       let start = program.output.text.completeLines().count
-      let isThere = program.output.wait(until: .after(.seconds(120))) {
+      let isThere = program.output.wait(until: .after(.seconds(300))) {
         condition(Self.sights(in: $0.completeLines().dropFirst(start)))
       }
       guard isThere else { throw HarnessError("waited for \(what)\n\(program.transcript)") }
