@@ -38,8 +38,8 @@ import Testing
     #expect(calls.count("sendto", thread: publisher.processID) == 0)
   }
 
-  /// Eight thousand threads of a member sleep on the publisher's word. Waking them takes
-  /// milliseconds, so another thread must do it.
+  /// Five hundred threads of a member sleep on the publisher's word. Waking them takes long, so
+  /// another thread must do it.
   @Test(
     .enabled(if: SystemCalls.canBeTraced, "strace is missing: apt install strace"),
     arguments: ["futex", "poll"])
@@ -51,13 +51,13 @@ import Testing
     try output(
       of: "cc",
       ["-O1", "-pthread", "-o", folder.file("crowd"), tool("crowd.c")])
-    let crowd = try HostilePeer("crowd", in: world, [folder.file("crowd"), wait, "8000"])
+    let crowd = try HostilePeer("crowd", in: world, [folder.file("crowd"), wait, "500"])
     try crowd.program.waitForOutput("ready")
     let waking = wait == "futex" ? "futex" : "sendto"
     // The first wake-up of a crowd shows that it is slow. On a busy machine, the crowd is awake for
     // long before it sleeps again, and is quick to wake meanwhile.
     try waitUntil("the crowd sleeps, and the wake thread alone wakes it") {
-      // A new one each time: one that found frames before it was woken sleeps at its bell from then.
+      // A new one each time: one that found frames before it was woken now sleeps at its bell.
       let subscriber = try world.worker("wait", "tell=1")
       try subscriber.waitForOutput("frame ")
       try frames(3, of: world)
@@ -66,7 +66,7 @@ import Testing
         during: {
           let before = subscriber.output.text.count
           try frames(5, of: world)
-          try waitUntil("the wake thread gets a turn among eight thousand") {
+          try waitUntil("the wake thread gets a turn among five hundred") {
             subscriber.output.text.count > before
           }
         })
