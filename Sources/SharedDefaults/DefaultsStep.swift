@@ -13,6 +13,8 @@ package enum DefaultsStep: Int, CaseIterable, Sendable {
   case retired
   /// The new file has replaced the old one.
   case replaced
+  /// A successor of a file with a long journal is written and synced. The lock is not held.
+  case prepared
 }
 
 package typealias OnDefaultsStep = (@Sendable (DefaultsStep) -> Void)?

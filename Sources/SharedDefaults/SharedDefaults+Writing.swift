@@ -6,7 +6,7 @@ extension SharedDefaults {
   ///   secret; ``DefaultsError/busy(path:holderPID:)`` if another process holds the suite's lock
   ///   for 5 seconds.
   /// - Complexity: five system calls. When the journal has become long, a new file is written and
-  ///   synced instead.
+  ///   synced afterwards, while other processes can change the suite.
   public func set(_ value: some DefaultsRepresentable, forKey key: String) throws(DefaultsError) {
     try update { $0[key] = value.defaultsValue }
   }
@@ -45,21 +45,30 @@ extension SharedDefaults {
   ) throws(DefaultsError) {
     let deadline = Deadline.after(limit)
     try writing.withLock { _ throws(DefaultsError) in
-      let file = try lockedFile(until: deadline)
-      defer { file.unlock() }
-      onStep?(.locked)
-      guard let record = try record(of: change) else { return }
-      try write(record, to: file)
+      try apply(change, until: deadline)
+      compact()
     }
   }
 
-  /// Blocks until all changes so far are durable (`fdatasync(2)`).
+  private func apply(
+    _ change: (inout DefaultsDraft) -> Void, until deadline: Deadline
+  ) throws(DefaultsError) {
+    let file = try lockedFile(until: deadline)
+    defer { file.unlock() }
+    onStep?(.locked)
+    guard let record = try record(of: change) else { return }
+    try write(record, to: file)
+  }
+
+  /// Blocks until all changes so far are durable (`fdatasync(2)`, and `fsync(2)` of the directory,
+  /// in which another process may have replaced the file).
   public func synchronize() throws(DefaultsError) {
     let file = state.withLock { state in
       state.view.poll(location)
       return state.view.file
     }
     try file?.sync()
+    if file != nil { try location.sync() }
   }
 
   /// Removes the suite and all its keys, even if the suite is unreadable.

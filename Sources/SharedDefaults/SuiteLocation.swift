@@ -47,12 +47,48 @@ struct SuiteLocation: ~Copyable, Sendable {
   /// files of processes that died while replacing it.
   func replace(with bytes: [UInt8]) throws(DefaultsError) {
     try DefaultsError.attempt { () throws(SystemError) in
-      let prefix = ".new-\(name.fileName)-"
-      for entry in try directory.names() where entry.hasPrefix(prefix) {
-        // Another suite's name may begin with this one's, but then a dot follows.
-        if !entry.dropFirst(prefix.count).contains(".") { try directory.removeFile(entry) }
-      }
+      try removeLeftovers()
       try put(bytes, isReplacing: true)
+    }
+  }
+
+  private func removeLeftovers(but kept: String? = nil) throws(SystemError) {
+    let prefix = ".new-\(name.fileName)-"
+    for entry in try directory.names() where entry.hasPrefix(prefix) && entry != kept {
+      // Another suite's name may begin with this one's, but then a dot follows.
+      if !entry.dropFirst(prefix.count).contains(".") { try directory.removeFile(entry) }
+    }
+  }
+
+  /// Writes and syncs a file that `replace` can put in place. Needs no lock.
+  /// Another process may remove it as a leftover.
+  func makeSuccessor(with bytes: [UInt8]) throws(DefaultsError) -> Successor {
+    try DefaultsError.attempt { () throws(SystemError) in
+      // SAFETY: bytes have no padding.
+      let span = unsafe bytes.span.bytes
+      return Successor(
+        name: try directory.makeSuccessor(
+          of: name.fileName, with: span, mode: 0o660, ownerID: ownerID))
+    }
+  }
+
+  /// A file with the values of a suite, under another name.
+  struct Successor { fileprivate let name: String }
+
+  /// Replaces the file, whose lock the caller holds, atomically. It is durable after `sync`.
+  func replace(with successor: Successor) throws(DefaultsError) {
+    try DefaultsError.attempt { () throws(SystemError) in
+      try removeLeftovers(but: successor.name)
+      try directory.rename(successor.name, to: name.fileName, replacing: true)
+    }
+  }
+
+  func discard(_ successor: Successor) { try? directory.removeFile(successor.name) }
+
+  /// Makes the last replacement durable.
+  func sync() throws(DefaultsError) {
+    try DefaultsError.attempt { () throws(SystemError) in
+      do throws(SystemError) { try directory.sync() } catch { throw error.afterChange }
     }
   }
 

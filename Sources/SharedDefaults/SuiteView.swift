@@ -16,6 +16,8 @@ struct SuiteView {
   /// The end of the last valid change.
   private(set) var end = 0
   private var journalStart = 0
+  /// Where the journal must end before the file is replaced, after an attempt that failed.
+  private var compactsFrom = 0
   /// The file's size at the last check.
   private(set) var byteCount = 0
 
@@ -72,6 +74,7 @@ struct SuiteView {
       throw DefaultsError(error, path: found.path)
     }
     end = journalStart
+    compactsFrom = 0
     isBroken = false
     apply(bytes[journalStart...], upTo: extent.end)
   }
@@ -105,13 +108,25 @@ struct SuiteView {
     isBroken = end != extentEnd
   }
 
-  /// Whether the next change must replace the file, because its journal is long or malformed.
+  /// Whether the next change must replace the file, because its journal is malformed or cannot
+  /// become longer, or the values may be too large for a snapshot.
   func needsReplacing(forRecordOf recordBytes: Int) -> Bool {
     if isBroken || seen.isRetired || byteCount < end { return true }
-    if recordBytes > SuiteFormat.journalBytesKept { return true }
-    let snapshotBytes = journalStart - SuiteFormat.headerBytes
-    return end + recordBytes - journalStart > max(SuiteFormat.journalBytesKept, snapshotBytes)
+    let fileBytes = end + recordBytes
+    if fileBytes > SuiteFormat.longestFile { return true }
+    let isLarge = recordBytes > SuiteFormat.journalBytesKept
+    return isLarge && fileBytes > SuiteFormat.maximumSnapshotBytes
   }
+
+  /// Whether the journal has become long, so that the file should be replaced.
+  var isLong: Bool {
+    let snapshotBytes = journalStart - SuiteFormat.headerBytes
+    return !isBroken && end >= compactsFrom
+      && end - journalStart > max(SuiteFormat.journalBytesKept, snapshotBytes)
+  }
+
+  /// Another attempt follows when the journal is longer by as much as it may be.
+  mutating func postponeCompacting() { compactsFrom = end + SuiteFormat.journalBytesKept }
 
   /// Applies a record that this process appended.
   mutating func append(_ record: JournalRecord, byteCount: Int) {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -8,7 +9,10 @@ import Testing
 /// SIGKILL and SIGSTOP at every numbered step of a change (docs/design/defaults-journal.md). The
 /// change is applied completely or not at all, all processes agree, and the next change succeeds.
 @Suite(.serialized) struct DefaultsKillTests {
-  private static let counting: Set<DefaultsStep> = [.extentMoved, .rung, .replaced]
+  /// The change is appended before a long journal is replaced.
+  private static let counting: Set<DefaultsStep> = [
+    .extentMoved, .rung, .prepared, .retired, .replaced,
+  ]
 
   private func expectKilled(_ victim: RunningProgram, at step: DefaultsStep) throws {
     try victim.waitForOutput("killed at \(step)")
@@ -40,7 +44,7 @@ import Testing
     try expectWhole(world, early, after: step)
   }
 
-  @Test(arguments: [DefaultsStep.retired, .replaced])
+  @Test(arguments: [DefaultsStep.prepared, .retired, .replaced])
   func writerKilledWhileReplacingTheFile(at step: DefaultsStep) throws {
     let world = try DefaultsWorld()
     let early = try world.open()
@@ -49,6 +53,76 @@ import Testing
     try expectKilled(
       world.worker("set", "killAt=\(step.rawValue)", "bytes=100000"), at: step)
     try expectWhole(world, early, after: step)
+  }
+
+  /// A journal that is broken is replaced before the change, under the lock.
+  @Test(arguments: [DefaultsStep.retired, .replaced])
+  func writerKilledWhileReplacingABrokenFile(at step: DefaultsStep) throws {
+    let world = try DefaultsWorld()
+    try world.open().set("old", forKey: "key")
+    try world.open().set("old", forKey: "twin")
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: world.path))
+    let size = try file.seekToEnd()
+    try file.seek(toOffset: 64)
+    try file.write(contentsOf: withUnsafeBytes(of: (size + 1).littleEndian) { Data($0) })
+    try file.seekToEnd()
+    try file.write(contentsOf: Data([1]))
+    try file.close()
+    try expectKilled(world.worker("set", "killAt=\(step.rawValue)"), at: step)
+    let expected: DefaultsValue = step == .replaced ? "new" : "old"
+    #expect(try world.open().value(forKey: "key") == expected)
+    try world.open().set("next", forKey: "key")
+    #expect(try world.open().value(forKey: "twin") == expected)
+  }
+
+  /// A busy disk takes seconds to sync a new file: others change the suite meanwhile, and the new
+  /// file, which lacks that change, does not replace theirs.
+  @Test func othersChangeASuiteWhoseNewFileIsBeingSynced() throws {
+    let world = try DefaultsWorld()
+    let defaults = try world.open()
+    let writer = try world.worker(
+      "set", "bytes=100000", "stopAt=\(DefaultsStep.prepared.rawValue)")
+    try writer.waitForOutput("stopped at prepared")
+    try defaults.set("mine", forKey: "key")
+    #expect(defaults.value(forKey: "twin") == "new")
+    try writer.end(with: SIGKILL)
+  }
+
+  /// The new file lacks such a change, so it does not replace theirs: another attempt follows, or, if
+  /// that fails too, one after a later change.
+  @Test(arguments: [1, 2])
+  func newFileNeverReplacesAChangeThatItLacks(changes: Int) throws {
+    let world = try DefaultsWorld()
+    let count = Mutex(0)
+    let defaults = try SharedDefaults(
+      suiteName: DefaultsWorld.suiteName, in: world.group, recheckInterval: .seconds(1)
+    ) { step in
+      guard step == .prepared else { return }
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number > changes { return }
+      // It is killed before it replaces the file itself.
+      let kill = "killAt=\(DefaultsStep.prepared.rawValue)"
+      _ = try? world.worker("set", "value=\(number)", kill).finish()
+    }
+    func inode() throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: world.path)[.systemFileNumber] as? Int
+    }
+    try defaults.set("old", forKey: "key")
+    let before = try inode()
+    let filler = String(repeating: ".", count: 100_000)
+    try defaults.set(filler, forKey: "filler")
+    for reader in [defaults, try world.open()] {
+      #expect(reader.string(forKey: "key") == "\(changes)")
+      #expect(reader.string(forKey: "filler") == filler)
+    }
+    #expect(try (inode() == before) == (changes == 2))
+    try defaults.set(filler + ".", forKey: "filler")
+    #expect(try inode() != before)
+    #expect(try world.entries() == ["suite.suite"])
+    #expect(try world.open().string(forKey: "key") == "\(changes)")
   }
 
   /// The same at each system call that replaces a file or creates the first one.

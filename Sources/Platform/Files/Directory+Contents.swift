@@ -99,6 +99,24 @@ extension Directory {
     _ name: String, with bytes: RawSpan, mode: UInt32, ownerID: UInt32? = nil,
     access: AccessList? = nil, isReplacing: Bool = true, isSynced: Bool = true
   ) throws(SystemError) {
+    let temporary = try makeSuccessor(
+      of: name, with: bytes, mode: mode, ownerID: ownerID, access: access, isSynced: isSynced)
+    do throws(SystemError) {
+      try rename(temporary, to: name, replacing: isReplacing)
+    } catch {
+      try? removeFile(temporary)
+      throw error
+    }
+    guard isSynced else { return }
+    do throws(SystemError) { try sync() } catch { throw error.afterChange }
+  }
+
+  /// The first half of `replaceFile`: writes a file under a temporary name, which begins with
+  /// `.new-NAME-`. The second one is to rename it.
+  package borrowing func makeSuccessor(
+    of name: String, with bytes: RawSpan, mode: UInt32, ownerID: UInt32? = nil,
+    access: AccessList? = nil, isSynced: Bool = true
+  ) throws(SystemError) -> String {
     let temporary = temporaryName(prefix: ".new-\(name)-")
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = try open(temporary, flags: flags, mode: mode)
@@ -110,13 +128,11 @@ extension Directory {
       try file.widen(to: mode, path: path)
       if let access { try file.setAccess(access, .access, path: path) }
       if isSynced { _ = try retryingInterrupts("fsync", path: path) { fsync(number) } }
-      try rename(temporary, to: name, replacing: isReplacing)
     } catch {
       try? removeFile(temporary)
       throw error
     }
-    guard isSynced else { return }
-    do throws(SystemError) { try sync() } catch { throw error.afterChange }
+    return temporary
   }
 }
 

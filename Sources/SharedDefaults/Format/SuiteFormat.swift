@@ -34,6 +34,9 @@ enum SuiteFormat {
   static let maximumRecordBytes = 4 << 20
   static let maximumFileBytes = 16 << 20
 
+  /// A file that is longer is replaced before the next change.
+  static let longestFile = maximumFileBytes / 2
+
   /// A journal that is longer than this and longer than its snapshot is turned into a snapshot.
   static let journalBytesKept = 64 << 10
 

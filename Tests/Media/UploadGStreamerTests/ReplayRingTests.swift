@@ -74,6 +74,20 @@ import Testing
     #expect(try units(ReplayReader(parsing: bytes)).map(number) == Array(0..<20))
   }
 
+  /// Its row is right: only the checksum of the bytes shows it. What follows remains, from the next
+  /// key frame on.
+  @Test(arguments: [0, 500, 999])
+  func unitWhoseBytesAreOthersIsLeftOut(offset: Int) throws {
+    let writer = try writer()
+    for number in 0..<20 { try writer.append(unit(number, byteCount: 1000)) }
+    var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    let data = ReplayHead.blockBytes + 1024 * ReplayEntry.byteCount
+    bytes[data + 3_000 + offset] ^= 1
+    #expect(try units(ReplayReader(parsing: bytes)).map(number) == Array(10..<20))
+    bytes[data + 19_000 + offset] ^= 1
+    #expect(throws: ReplayError.self) { try units(ReplayReader(parsing: bytes)) }
+  }
+
   /// Whatever another program writes into the file, a reader finds units that were written.
   @Test func hostileContentYieldsOnlyWhatWasWritten() throws {
     var random = TestSeed(for: "hostileContentYieldsOnlyWhatWasWritten").generator
