@@ -8,8 +8,8 @@ extension SharedDefaults {
   /// Others that change the suite come first.
   private static let lockTimeout = Duration.seconds(1)
 
-  /// Does nothing while the journal is short. The change is effective before, so an error is none
-  /// of its caller's: a later change tries again.
+  /// Does nothing while the journal is short. The change is effective before, so its caller gets
+  /// no error: a later change tries again.
   func compact() {
     for _ in 1...Self.attempts {
       let (file, image) = state.withLock { state in

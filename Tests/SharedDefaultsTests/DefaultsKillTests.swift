@@ -64,7 +64,9 @@ import Testing
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: world.path))
     let size = try file.seekToEnd()
     try file.seek(toOffset: 64)
-    try file.write(contentsOf: withUnsafeBytes(of: (size + 1).littleEndian) { Data($0) })
+    var extent = ByteWriter()
+    extent.integer(size + 1)
+    try file.write(contentsOf: Data(extent.bytes))
     try file.seekToEnd()
     try file.write(contentsOf: Data([1]))
     try file.close()
@@ -88,8 +90,8 @@ import Testing
     try writer.end(with: SIGKILL)
   }
 
-  /// The new file lacks such a change, so it does not replace theirs: another attempt follows, or, if
-  /// that fails too, one after a later change.
+  /// The new file lacks such a change, so it does not replace theirs: another attempt follows, or,
+  /// if that fails too, one after a later change.
   @Test(arguments: [1, 2])
   func newFileNeverReplacesAChangeThatItLacks(changes: Int) throws {
     let world = try DefaultsWorld()
