@@ -57,7 +57,7 @@ import Testing
     // The first wake-up of a crowd shows that it is slow. On a busy machine, the crowd is awake for
     // long before it sleeps again, and is quick to wake meanwhile.
     try waitUntil("the crowd sleeps, and the wake thread alone wakes it") {
-      // A new one each time: one that found frames before it was woken sleeps at its bell from then.
+      // A new one each time: one that found frames before it was woken now sleeps at its bell.
       let subscriber = try world.worker("wait", "tell=1")
       try subscriber.waitForOutput("frame ")
       try frames(3, of: world)
