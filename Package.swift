@@ -11,8 +11,8 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableExperimentalFeature("Lifetimes"),
 ]
-/// Tests use internals, so scripts/builds asks for it. Set for the modules of the product alone: it
-/// makes the compiler keep all that it would leave out, in a third more time.
+/// Lets tests use internals: scripts/builds sets the variable. Only for the product's modules,
+/// because the compiler then keeps code that it would leave out.
 let testable: [SwiftSetting] =
   Context.environment["FRAMEBUS_TESTABLE"] == nil ? [] : [.unsafeFlags(["-enable-testing"])]
 let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
