@@ -37,6 +37,7 @@ STATE = """(() => {
   const video = document.querySelector("video");
   return { time: video.currentTime, width: video.videoWidth, height: video.videoHeight,
     frames: video.getVideoPlaybackQuality().totalVideoFrames, ended: video.ended,
+    sound: video.webkitAudioDecodedByteCount ?? 0,
     fragment: window.fragment ?? -1, errors: window.errors ?? [] };
 })()"""
 

@@ -37,11 +37,24 @@ static void describe(const GstCaps *caps, struct upload_unit *unit) {
     unit->picturesPerSecond = (double)numerator / denominator;
 }
 
+/// What a decoder needs beside the units: of Opus, the first of the headers of a file (RFC 7845,
+/// section 5.1).
+static GstBuffer *decoder_setup(const GstCaps *caps) {
+  const GstStructure *format = gst_caps_get_structure(caps, 0);
+  const GValue *data = gst_structure_get_value(format, "codec_data");
+  if (data == NULL) {
+    data = gst_structure_get_value(format, "streamheader");
+    if (data == NULL || !GST_VALUE_HOLDS_ARRAY(data) || gst_value_array_get_size(data) == 0)
+      return NULL;
+    data = gst_value_array_get_value(data, 0);
+  }
+  return GST_VALUE_HOLDS_BUFFER(data) ? gst_value_get_buffer(data) : NULL;
+}
+
 /// Calls the handler with the unit and what its decoder needs.
 static int hand_over(struct tap *tap, const GstCaps *caps, struct upload_unit *unit) {
   describe(caps, unit);
-  const GValue *data = gst_structure_get_value(gst_caps_get_structure(caps, 0), "codec_data");
-  GstBuffer *format = data && GST_VALUE_HOLDS_BUFFER(data) ? gst_value_get_buffer(data) : NULL;
+  GstBuffer *format = decoder_setup(caps);
   GstMapInfo map;
   gboolean isMapped = format != NULL && gst_buffer_map(format, &map, GST_MAP_READ);
   if (isMapped) {

@@ -80,7 +80,8 @@ extension DestinationKind {
     "rtmps", ["rtmps://HOST/APPLICATION/STREAM"], "FLV to an RTMP server over TLS; reconnects",
     needs: .network, secret: .streamKey, plugins: rtmp.plugins)
   public static let hls = DestinationKind(
-    "hls", ["hls:DIRECTORY[?small=HEIGHT]", "hls:DIRECTORY?segments=ts"],
+    "hls",
+    ["hls:DIRECTORY[?small=HEIGHT]", "hls:DIRECTORY?segments=ts", "hls:DIRECTORY?sound=aac"],
     "index.m3u8 and the newest segments, for a web server", needs: .directory,
     plugins: transportStream)
   public static let udp = DestinationKind(

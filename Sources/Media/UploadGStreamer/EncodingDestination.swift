@@ -20,6 +20,7 @@
     private var isSoundExpected = false
     /// Set if another encoder's units are recorded, and not frames.
     private var demand: EncoderDemand?
+    private var soundEncoder: SoundEncoder
     /// How much of those may wait for the output.
     private static let mostBacklogNs: UInt64 = 1_000_000_000
     private static let pollInterval = Duration.milliseconds(5)
@@ -48,6 +49,7 @@
     init(_ outlet: any Outlet, _ encoder: EncoderSettings) throws(DestinationError) {
       self.outlet = outlet
       settings = encoder
+      soundEncoder = outlet.soundEncoders[0]
       self.encoder = try VideoEncoders.make(encoder, codecs: outlet.codecs)
     }
 
@@ -94,7 +96,7 @@
       try GStreamerRuntime.require(
         [.source] + chain(width: 0, height: 0, rate: .variable)
           + (demand == nil ? [] : [.sharedParser])
-          + (isSoundExpected ? outlet.soundEncoder.elements : []))
+          + (isSoundExpected && demand == nil ? soundEncoder.elements : []))
       try outlet.prepare()
     }
 
@@ -158,7 +160,7 @@
         if let started = self.recording { started } else {
           try startSoundAlone()
         }
-      let delayNs = outlet.soundEncoder.unreportedDelayNs
+      let delayNs = soundEncoder.unreportedDelayNs
       if ptsNs >= delayNs { try recording.pipeline.push(sound, ptsNs: ptsNs - delayNs) }
     }
 
@@ -169,7 +171,7 @@
       let small = try outlet.smallSize(beside: size)
       let chain = chain(
         width: size.width, height: size.height, rate: format.plannedRate, isForked: small != nil)
-      let sound = isSoundExpected ? outlet.soundEncoder.elements + [.waitForOtherTrack] : []
+      let sound = isSoundExpected ? soundEncoder.elements + [.waitForOtherTrack] : []
       let pipeline = try Pipeline(
         chain, fork: fork(small, of: size, rate: format.plannedRate), sound: sound, output: output)
       try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
@@ -182,7 +184,7 @@
     }
 
     private func startSoundAlone() throws(DestinationError) -> Recording {
-      let chain = outlet.soundEncoder.elements + outlet.elementsForSoundAlone
+      let chain = soundEncoder.elements + outlet.elementsForSoundAlone
       let pipeline = try Pipeline(chain, output: output)
       try pipeline.setSoundCaps()
       return try start(Recording(pipeline: pipeline))
@@ -265,14 +267,17 @@
   // MARK: Units of another encoder
 
   extension EncodingDestination: UnitDestination {
-    var soundEncoder: SoundEncoder { outlet.soundEncoder }
+    var soundEncoders: [SoundEncoder] { outlet.soundEncoders }
     var needsOwnEncoder: Bool { outlet.needsOwnEncoder }
     var keyFrameNs: UInt64 { type(of: outlet).keyFrameNs }
     var takesBatches: Bool { type(of: outlet).takesBatches }
     var needsKeyFrame: Bool { recording == nil }
     var isDelivering: Bool { hasBegun }
 
-    func share(_ demand: EncoderDemand) { self.demand = demand }
+    func share(_ demand: EncoderDemand, sound: SoundEncoder) {
+      self.demand = demand
+      soundEncoder = sound
+    }
 
     private func waitForRoomForUnits(until deadline: Deadline) throws(DestinationError) -> Bool {
       guard let recording else { return true }
@@ -300,7 +305,7 @@
         if unit.isSound {
           // The caps choose the muxer's pad.
           try Pipeline(
-            [.onlyCaps(outlet.soundEncoder.unitCaps)] + outlet.elementsForSoundAlone,
+            [.onlyCaps(soundEncoder.unitCaps)] + outlet.elementsForSoundAlone,
             output: output, takesUnits: true)
         } else {
           try Pipeline(

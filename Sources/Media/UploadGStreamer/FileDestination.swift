@@ -24,7 +24,7 @@
     }
 
     var codecs: [VideoCodec] { container.codecs }
-    var soundEncoder: SoundEncoder { container.soundEncoder }
+    var soundEncoders: [SoundEncoder] { [container.soundEncoder] }
     var elements: [ElementDescription] { [container.muxer, .writeFile(output)] }
 
     func prepare() throws(DestinationError) {

@@ -11,7 +11,7 @@
     static let segmentNs: UInt64 = 2_000_000_000
 
     let output: String
-    let soundEncoder = SoundEncoder.aac
+    var soundEncoders: [SoundEncoder] { options.soundEncoders }
     var needsOwnEncoder: Bool { options.smallHeight != nil }
     private let options: HLSOptions
     private let settings: EncoderSettings
@@ -107,13 +107,14 @@
       let segments = try writing { () throws(SystemError) in try openSegments() }
       switch options.form {
       case .transportStream:
-        try pipeline.cut(every: intervalNs, encoder: encoder, for: HLSTransportStream(segments))
+        try pipeline.tap(
+          .stream, keysEvery: intervalNs, encoder: encoder, for: HLSTransportStream(segments))
       case .fragments:
         let fragments = self.fragments ?? HLSFragments(segments, every: Self.segmentNs)
         self.fragments = fragments
         fragments.begin(
           hasPictures: hasPictures, smallSize: smallSize.map { ($0.width, $0.height) })
-        try pipeline.tap(keysEvery: intervalNs, encoder: encoder, for: fragments)
+        try pipeline.tap(.units, keysEvery: intervalNs, encoder: encoder, for: fragments)
       }
     }
 

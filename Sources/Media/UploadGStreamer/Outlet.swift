@@ -28,8 +28,9 @@
     var output: String { get }
     /// The codecs that the container takes, the preferred one first.
     var codecs: [VideoCodec] { get }
-    /// The sound encoder for the container.
-    var soundEncoder: SoundEncoder { get }
+    /// The formats of sound that the container takes, the preferred one first. Others are used if
+    /// another destination needs them.
+    var soundEncoders: [SoundEncoder] { get }
     /// The elements that take H.264 access units; one of them has a `soundPad`. For another codec,
     /// the parser is another.
     var elements: [ElementDescription] { get }

@@ -130,7 +130,8 @@
     private func makeDestination() throws(DestinationError) -> EncodingDestination {
       let destination = try EncodingDestination(outlet, setup.encoder)
       if hasSound { destination.expectSound() }
-      if let demand { destination.share(demand) }
+      // A peer takes one format of sound.
+      if let demand { destination.share(demand, sound: outlet.soundEncoders[0]) }
       return destination
     }
 
@@ -287,11 +288,11 @@
   // MARK: Units of another encoder
 
   extension PeerDestination: UnitDestination {
-    var soundEncoder: SoundEncoder { outlet.soundEncoder }
+    var soundEncoders: [SoundEncoder] { outlet.soundEncoders }
     var needsKeyFrame: Bool { connection == nil }
     var isDelivering: Bool { connection?.destination.hasBegun == true }
 
-    func share(_ demand: EncoderDemand) { self.demand = demand }
+    func share(_ demand: EncoderDemand, sound: SoundEncoder) { self.demand = demand }
 
     func accept(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError) {
       func send(_ destination: EncodingDestination, _ ptsNs: UInt64) throws(DestinationError) {

@@ -8,7 +8,7 @@
     static let reconnects = true
 
     let output: String
-    let soundEncoder = SoundEncoder.aac
+    let soundEncoders = [SoundEncoder.aac]
     private let location: String
     /// Texts that no message may show.
     private let keys: [String]

@@ -1,5 +1,4 @@
 #if Media
-  import CGStreamer
   import FrameBus
   import Platform
   import Replay
@@ -13,7 +12,7 @@
     static let keyFrameNs: UInt64 = 500_000_000
 
     let output: String
-    let soundEncoder = SoundEncoder.aac
+    let soundEncoders = [SoundEncoder.aac]
     private let recorder: ReplayRecorder
 
     init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError) {
@@ -52,12 +51,13 @@
         pipeline.set(property, of: encoder?.factory ?? "")
       }
       recorder.expectsPictures = encoder != nil
-      try pipeline.tap(keysEvery: Self.keyFrameNs, encoder: encoder?.factory, for: recorder)
+      try pipeline.tap(
+        .units, keysEvery: Self.keyFrameNs, encoder: encoder?.factory, for: recorder)
     }
 
     func connectUnits(_ pipeline: Pipeline) throws(DestinationError) {
       recorder.expectsPictures = true
-      try pipeline.tap(keysEvery: 0, encoder: nil, for: recorder)
+      try pipeline.tap(.units, keysEvery: 0, encoder: nil, for: recorder)
     }
 
     func close() throws(DestinationError) {
@@ -69,7 +69,7 @@
   ///
   /// `@unchecked Sendable` because GStreamer calls it with the lock of one pad while a pipeline
   /// runs, and the uploading thread before and after.
-  final class ReplayRecorder: @unchecked Sendable {
+  final class ReplayRecorder: TapReceiver, @unchecked Sendable {
     private let place: ReplayPlace
     private let length: ReplayLength
     private let settings: EncoderSettings
@@ -85,7 +85,17 @@
       try ReplayWriter.requireFree(place.stream, in: place.directoryPath)
     }
 
-    func take(_ unit: ReplayUnit, width: Int, height: Int) throws(SystemError) {
+    func take(_ unit: TappedUnit) throws(SystemError) {
+      let taken = ReplayUnit(
+        unit.isSound ? .sound : .picture, isKey: unit.isKey, ptsNs: unit.ptsNs, dtsNs: unit.dtsNs,
+        durationNs: unit.durationNs, bytes: unit.bytes)
+      try take(taken, width: unit.width, height: unit.height)
+    }
+
+    /// What there is stays until `remove`.
+    func endPart() {}
+
+    private func take(_ unit: ReplayUnit, width: Int, height: Int) throws(SystemError) {
       if let writer { return try writer.append(unit) }
       // If sound arrives before the first picture, the size is unknown; a second of it may be lost.
       if unit.kind == .sound, expectsPictures { return }
@@ -100,49 +110,5 @@
     var expectsPictures = false
 
     func remove() throws(SystemError) { try writer?.remove() }
-  }
-
-  extension Pipeline {
-    /// Passes encoded pictures and sound to `recorder`. Before `play`.
-    /// - Parameter encoder: nil for sound alone, and if pictures are encoded elsewhere.
-    func tap(
-      keysEvery intervalNs: UInt64, encoder: String?, for recorder: ReplayRecorder
-    ) throws(DestinationError) {
-      var receiver = unsafe upload_unit_receiver(
-        handler: takeReplayUnit, context: Unmanaged.passRetained(recorder).toOpaque(),
-        release: releaseReplayRecorder)
-      // SAFETY: the pipeline exists until `stop`; the arguments live during the call.
-      guard unsafe upload_pipeline_tap(handle, encoder, intervalNs, &receiver) else {
-        unsafe receiver.release(receiver.context)
-        throw .elementFailed(element: "pipeline", message: "it has no output", detail: "")
-      }
-    }
-  }
-
-  /// Called by CGStreamer on a thread of GStreamer.
-  /// SAFETY: `context` is the `ReplayRecorder` that `tap` retained; the unit is valid during the
-  /// call.
-  private func takeReplayUnit(
-    _ context: UnsafeMutableRawPointer?, _ unit: UnsafePointer<upload_unit>?
-  ) -> Int32 {
-    guard let context = unsafe context, let unit = unsafe unit?.pointee else { return 0 }
-    let recorder = unsafe Unmanaged<ReplayRecorder>.fromOpaque(context).takeUnretainedValue()
-    let bytes = unsafe Array(UnsafeRawBufferPointer(start: unit.bytes, count: unit.byteCount))
-    let (isSound, isKey) = unsafe (unit.isSound, unit.isKey)
-    let taken = unsafe ReplayUnit(
-      isSound ? .sound : .picture, isKey: isSound || isKey, ptsNs: unit.ptsNs, dtsNs: unit.dtsNs,
-      durationNs: unit.durationNs, bytes: bytes)
-    do throws(SystemError) {
-      try unsafe recorder.take(taken, width: Int(unit.width), height: Int(unit.height))
-    } catch {
-      return error.code
-    }
-    return 0
-  }
-
-  /// SAFETY: `context` is the object that `tap` retained for exactly this call.
-  private func releaseReplayRecorder(_ context: UnsafeMutableRawPointer?) {
-    guard let context = unsafe context else { return }
-    unsafe Unmanaged<ReplayRecorder>.fromOpaque(context).release()
   }
 #endif

@@ -11,7 +11,7 @@
     private static let passphraseLengths = 10...79
 
     let output: String
-    let soundEncoder = SoundEncoder.aac
+    let soundEncoders = [SoundEncoder.aac]
     private let location: String
     private let passphrase: String?
     /// Texts that no message may show: many servers expect a key in the parameter `streamid`.

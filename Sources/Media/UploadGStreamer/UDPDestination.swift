@@ -9,7 +9,7 @@
     private static let resolverTimeout = Duration.seconds(10)
 
     let output: String
-    let soundEncoder = SoundEncoder.aac
+    let soundEncoders = [SoundEncoder.aac]
     private let host: String
     private let port: UInt16
     /// The number of networks that a multicast datagram may enter.

@@ -403,11 +403,11 @@
   // MARK: Units of another encoder
 
   extension WHIPDestination: UnitDestination {
-    var soundEncoder: SoundEncoder { .opus }
+    var soundEncoders: [SoundEncoder] { [.opus] }
     var needsKeyFrame: Bool { attempt == nil }
     var isDelivering: Bool { attempt?.connection.state == .connected }
 
-    func share(_ demand: EncoderDemand) {
+    func share(_ demand: EncoderDemand, sound: SoundEncoder) {
       self.demand = demand
       format.leaveLayers()
     }

@@ -166,7 +166,9 @@
       #expect(web.broken.isEmpty, "\(web.broken)")
     }
 
-    @Test(arguments: ["?small=no", "?small=1", "?segments=avi", "?x", "?small=240&segments=ts"])
+    @Test(arguments: [
+      "?small=no", "?small=1", "?segments=avi", "?x", "?small=240&segments=ts", "?sound=mp3",
+    ])
     func unusableOptionsAreUsageErrors(options: String) throws {
       let result = try upload(options).finish()
       #expect(result.status == .exited(2), "\(result.errors)")

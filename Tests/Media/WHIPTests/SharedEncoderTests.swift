@@ -93,6 +93,67 @@
       }
     }
 
+    /// The packets of sound as they are in a file or in a playlist's segments.
+    private func packets(of path: String) throws -> [Substring] {
+      try output(
+        of: "ffprobe",
+        [
+          "-v", "error", "-select_streams", "a", "-show_packets", "-show_data_hash", "SHA160", path,
+        ]
+      ).split(separator: "\n").filter { $0.hasPrefix("data_hash=") }
+    }
+
+    private func encoders(in log: String) -> [String] {
+      ["opusenc", "avenc_aac"].filter { log.contains("creating element \"\($0)\"") }
+    }
+
+    /// Beside a peer that needs Opus, a playlist has the same packets: sound is encoded once.
+    @Test(arguments: [false, true])
+    func playlistSharesThePeersSoundUnlessItAsksForAAC(asks: Bool) throws {
+      let server = try WebServer("whip_server.py", ["0"])
+      let captures = try captures()
+      let mkv = root.file("a.mkv")
+      let upload = try upload(to: server, "file:\(mkv)", "hls:\(web)\(asks ? "?sound=aac" : "")")
+      try server.waitForFrames(90)
+      _ = try summary(of: upload)
+      for capture in captures { try capture.end(with: SIGTERM) }
+      let (kept, sent) = (try packets(of: mkv), try packets(of: web + "/index.m3u8"))
+      let first = try #require(kept.firstIndex { sent.first == $0 } ?? (asks ? 0 : nil))
+      #expect(sent.count > 100)
+      #expect(kept.dropFirst(first).prefix(sent.count).elementsEqual(sent) != asks)
+      let sound = try content(of: web + "/index.m3u8").sound
+      #expect(sound == (asks ? "aac" : "opus"))
+      let log = try start(["log", "--level", "trace", "--grep", "creating element"]).finish().output
+      #expect(encoders(in: log) == (asks ? ["opusenc", "avenc_aac"] : ["opusenc"]))
+      struct Sight: Decodable {
+        let ended: Bool
+        let sound: Int
+        let errors: [String]
+      }
+      let player = try RunningProgram("/usr/bin/python3", [tool("play_hls.py"), web])
+      try waitUntil("the end, with sound: \(player.transcript)") {
+        let line = player.output.text.split(separator: "\n").last ?? ""
+        let sight = try? JSONDecoder().decode(Sight.self, from: Data(line.utf8))
+        return sight.map { $0.ended && $0.sound > 10_000 && $0.errors.isEmpty } ?? false
+      }
+      try player.end(with: SIGTERM)
+    }
+
+    @Test func playlistThatIsAddedSharesThePeersSound() throws {
+      let server = try WebServer("whip_server.py", ["0"])
+      let captures = try captures()
+      let upload = try upload(to: server, "file:\(root.file("a.mkv"))", "--follow")
+      try server.waitForFrames(20)
+      let added = try start(["upload", "add", "hls:\(web)"]).finish()
+      #expect(added.status == .exited(0), "\(added.errors)")
+      try waitUntil("two segments: \(upload.transcript)") {
+        FileManager.default.fileExists(atPath: web + "/segment00001.m4s")
+      }
+      #expect(try summary(of: upload).destinations.count == 3)
+      for capture in captures { try capture.end(with: SIGTERM) }
+      #expect(try content(of: web + "/index.m3u8").sound == "opus")
+    }
+
     @Test func serverThatIsKilledAndComesBackDisturbsNoFile() throws {
       let first = try WebServer("whip_server.py", ["0"])
       let captures = try captures()

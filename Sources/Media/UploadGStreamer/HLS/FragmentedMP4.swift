@@ -1,30 +1,56 @@
 #if Media
-  /// A track of a fragmented MP4 file: H.264 pictures or AAC sound.
+  /// A track of a fragmented MP4 file: H.264 pictures, or AAC or Opus sound.
   struct MP4Track: Equatable {
     enum Medium: Equatable {
       case picture(width: Int, height: Int)
-      case sound
+      case sound(SoundEncoder)
     }
 
     let medium: Medium
-    /// The AVCDecoderConfigurationRecord (ISO/IEC 14496-15, section 5.3.3.1) or the
-    /// AudioSpecificConfig (ISO/IEC 14496-3, section 1.6.2.1).
+    /// The AVCDecoderConfigurationRecord (ISO/IEC 14496-15, section 5.3.3.1), the
+    /// AudioSpecificConfig (ISO/IEC 14496-3, section 1.6.2.1) or the identification header of Opus
+    /// (RFC 7845, section 5.1).
     let configuration: [UInt8]
+
+    init(width: Int, height: Int, configuration: [UInt8]) {
+      medium = .picture(width: width, height: height)
+      self.configuration = configuration
+    }
+
+    init(ofSound configuration: [UInt8]) {
+      let isOpus = configuration.starts(with: "OpusHead".utf8)
+      medium = .sound(isOpus ? .opus : .aac)
+      self.configuration = configuration
+    }
 
     private static let soundRate: UInt32 = 48_000
     private static let pictureRate: UInt32 = 90_000
 
-    var isSound: Bool { medium == .sound }
+    var sound: SoundEncoder? { if case .sound(let encoder) = medium { encoder } else { nil } }
+    var isSound: Bool { sound != nil }
     /// Ticks of its time stamps in a second.
     var timescale: UInt32 { isSound ? Self.soundRate : Self.pictureRate }
 
     /// The codec and its profile (RFC 6381, section 3.3).
     var codec: String {
-      if isSound { return "mp4a.40.\((configuration.first ?? 0) >> 3)" }
+      switch sound {
+      case .aac: return "mp4a.40.\((configuration.first ?? 0) >> 3)"
+      case .opus: return "opus"
+      case nil: break
+      }
       let profile = configuration.dropFirst().prefix(3).map { byte in
         (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
       }
       return "avc1." + profile.joined()
+    }
+
+    /// The time that its last sample takes; pictures have none of their own.
+    var lastStepNs: UInt64 {
+      switch sound {
+      case .aac: 1024 * 1_000_000_000 / UInt64(Self.soundRate)
+      case .opus: SoundFeed.shortestBatchNs
+      case nil: 0
+      }
     }
 
     func ticks(_ timeNs: UInt64) -> UInt64 {
@@ -195,12 +221,17 @@
       box("stbl") { boxes in
         boxes.box("stsd", version: 0) {
           $0.word(1)
-          if track.isSound { $0.soundEntry(track) } else { $0.pictureEntry(track) }
+          if let sound = track.sound {
+            $0.soundEntry(track, sound)
+          } else {
+            $0.pictureEntry(track)
+          }
         }
         boxes.box("stts", version: 0) { $0.word(0) }
         boxes.box("stsc", version: 0) { $0.word(0) }
         boxes.box("stsz", version: 0) { $0.zeros(8) }
         boxes.box("stco", version: 0) { $0.word(0) }
+        if track.sound == .opus { boxes.opusRecovery() }
       }
     }
 
@@ -222,8 +253,8 @@
       }
     }
 
-    private mutating func soundEntry(_ track: MP4Track) {
-      box("mp4a") { boxes in
+    private mutating func soundEntry(_ track: MP4Track, _ sound: SoundEncoder) {
+      box(sound == .opus ? "Opus" : "mp4a") { boxes in
         boxes.zeros(6)
         boxes.half(1)
         boxes.zeros(8)
@@ -231,6 +262,7 @@
         boxes.half(16)
         boxes.word(0)
         boxes.word(track.timescale << 16)
+        if sound == .opus { return boxes.opusHeader(track.configuration) }
         // Descriptors (ISO/IEC 14496-1, section 7.2.6), whose lengths fit into one byte.
         let count = UInt8(min(64, track.configuration.count))
         boxes.box("esds", version: 0) {

@@ -1,5 +1,4 @@
 #if Media
-  import CGStreamer
   import Platform
   import Upload
 
@@ -7,11 +6,9 @@
   ///
   /// `@unchecked Sendable` because GStreamer calls it with the lock of one pad while a pipeline
   /// runs, and the uploading thread before and after.
-  final class HLSFragments: @unchecked Sendable {
+  final class HLSFragments: TapReceiver, @unchecked Sendable {
     /// How long a segment waits for sound of its time.
     private static let mostSoundDelayNs: UInt64 = 1_000_000_000
-    /// Of a packet of AAC.
-    private static let soundStepNs: UInt64 = 1024 * 1_000_000_000 / 48_000
 
     /// What has arrived of one encoder, and is in no segment yet.
     private struct Medium {
@@ -61,7 +58,19 @@
 
     // MARK: Data
 
-    func take(_ sample: MP4Sample, of track: MP4Track, rate: Double?, begins: Bool)
+    func take(_ unit: TappedUnit) throws(SystemError) {
+      let format = unit.format
+      // A unit without a format cannot be decoded.
+      if format.isEmpty { return }
+      try take(
+        MP4Sample(timeNs: unit.ptsNs, isKey: unit.isKey, bytes: unit.bytes),
+        of: unit.isSound
+          ? MP4Track(ofSound: format)
+          : MP4Track(width: unit.width, height: unit.height, configuration: format),
+        rate: unit.picturesPerSecond, begins: unit.beginsSegment)
+    }
+
+    private func take(_ sample: MP4Sample, of track: MP4Track, rate: Double?, begins: Bool)
       throws(SystemError)
     {
       if track.isSound {
@@ -134,7 +143,7 @@
     ) -> [MP4Run] {
       tracks(of: rendition).map { track in
         if !track.isSound { return MP4Run(track: track, samples: shown, endNs: endNs) }
-        let soundEndNs = (heard.last?.timeNs ?? 0) + Self.soundStepNs
+        let soundEndNs = (heard.last?.timeNs ?? 0) + track.lastStepNs
         return MP4Run(track: track, samples: heard, endNs: soundEndNs)
       }
     }
@@ -156,60 +165,5 @@
       map = (number, present)
       return number
     }
-  }
-
-  extension Pipeline {
-    /// Passes encoded pictures and sound to `fragments`. Before `play`.
-    /// - Parameter encoder: nil for sound alone, and for units that say where segments begin.
-    func tap(
-      keysEvery intervalNs: UInt64, encoder: String?, for fragments: HLSFragments
-    ) throws(DestinationError) {
-      var receiver = unsafe upload_unit_receiver(
-        handler: takeFragmentUnit, context: Unmanaged.passRetained(fragments).toOpaque(),
-        release: releaseFragments)
-      // SAFETY: the pipeline exists until `stop`; the arguments live during the call.
-      guard unsafe upload_pipeline_tap(handle, encoder, intervalNs, &receiver) else {
-        unsafe receiver.release(receiver.context)
-        throw .elementFailed(element: "pipeline", message: "it has no output", detail: "")
-      }
-    }
-  }
-
-  /// Called by CGStreamer on a thread of GStreamer.
-  /// SAFETY: `context` is the `HLSFragments` that `tap` retained; the unit is valid during the
-  /// call.
-  private func takeFragmentUnit(
-    _ context: UnsafeMutableRawPointer?, _ unit: UnsafePointer<upload_unit>?
-  ) -> Int32 {
-    guard let context = unsafe context else { return 0 }
-    let fragments = unsafe Unmanaged<HLSFragments>.fromOpaque(context).takeUnretainedValue()
-    do throws(SystemError) {
-      guard let unit = unsafe unit?.pointee else {
-        try fragments.endPart()
-        return 0
-      }
-      // A unit without a format cannot be decoded.
-      guard unsafe unit.formatByteCount > 0 else { return 0 }
-      let format = unsafe UnsafeRawBufferPointer(start: unit.format, count: unit.formatByteCount)
-      let bytes = unsafe UnsafeRawBufferPointer(start: unit.bytes, count: unit.byteCount)
-      let (isSound, isKey, timeNs) = unsafe (unit.isSound, unit.isKey, unit.ptsNs)
-      let size = unsafe (width: Int(unit.width), height: Int(unit.height))
-      let rate = unsafe unit.picturesPerSecond
-      try unsafe fragments.take(
-        MP4Sample(timeNs: timeNs, isKey: isSound || isKey, bytes: Array(bytes)),
-        of: MP4Track(
-          medium: isSound ? .sound : .picture(width: size.width, height: size.height),
-          configuration: Array(format)),
-        rate: rate > 0 ? rate : nil, begins: unit.beginsSegment)
-    } catch {
-      return error.code
-    }
-    return 0
-  }
-
-  /// SAFETY: `context` is the object that `tap` retained for exactly this call.
-  private func releaseFragments(_ context: UnsafeMutableRawPointer?) {
-    guard let context = unsafe context else { return }
-    unsafe Unmanaged<HLSFragments>.fromOpaque(context).release()
   }
 #endif

@@ -10,6 +10,13 @@
     private(set) var form = HLSForm.fragments
     /// The height of a second, smaller rendition.
     private(set) var smallHeight: Int?
+    /// Whether sound is AAC beside a destination that needs Opus too.
+    private var needsAAC = false
+
+    /// A transport stream of Opus is played by few.
+    var soundEncoders: [SoundEncoder] {
+      needsAAC || form == .transportStream ? [.aac] : [.aac, .opus]
+    }
 
     init(_ named: DestinationSpecification) throws(DestinationError) {
       if named.path.isEmpty { throw .malformed(named.description) }
@@ -26,6 +33,7 @@
             throw Self.refusal(of: option)
           }
           smallHeight = height
+        case ("sound", "aac"): needsAAC = true
         default: throw Self.refusal(of: option)
         }
       }
@@ -40,7 +48,7 @@
       .peer(
         reason: "“\(String(option).plain)” is not an option of hls:; after the directory, write "
           + "?small=HEIGHT for a second rendition of \(heights.lowerBound) to "
-          + "\(heights.upperBound) rows, or ?segments=ts for MPEG-TS",
+          + "\(heights.upperBound) rows, ?segments=ts for MPEG-TS, or ?sound=aac for AAC only",
         isMisuse: true)
     }
   }

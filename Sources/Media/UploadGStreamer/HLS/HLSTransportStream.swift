@@ -1,5 +1,4 @@
 #if Media
-  import CGStreamer
   import Platform
   import Upload
 
@@ -7,7 +6,7 @@
   ///
   /// `@unchecked Sendable` because GStreamer's thread calls it while a pipeline runs, and the
   /// uploading thread before and after.
-  final class HLSTransportStream: @unchecked Sendable {
+  final class HLSTransportStream: TapReceiver, @unchecked Sendable {
     private struct Growing: ~Copyable {
       let file: Descriptor
       let number: UInt64
@@ -22,14 +21,15 @@
 
     init(_ segments: HLSSegments) { self.segments = segments }
 
-    func take(_ bytes: RawSpan, ptsNs: UInt64, begins: Bool) throws(SystemError) {
-      if begins { try begin(at: ptsNs) }
+    func take(_ unit: TappedUnit) throws(SystemError) {
+      let ptsNs = unit.ptsNs
+      if unit.beginsSegment { try begin(at: ptsNs) }
       guard let number = growing?.file.number else { return }
       if let newestNs = growing?.newestNs, ptsNs > newestNs {
         growing?.stepNs = ptsNs - newestNs
         growing?.newestNs = ptsNs
       }
-      try writeFully(bytes, to: number)
+      try unit.withBytes { bytes throws(SystemError) in try writeFully(bytes, to: number) }
     }
 
     private func begin(at ptsNs: UInt64) throws(SystemError) {
@@ -52,49 +52,5 @@
       try complete(before: nil)
       segments.discontinue()
     }
-  }
-
-  extension Pipeline {
-    /// Passes the output to `stream`, cut at the first picture of each interval. Before `play`.
-    /// - Parameter encoder: nil for sound alone.
-    func cut(
-      every intervalNs: UInt64, encoder: String?, for stream: HLSTransportStream
-    ) throws(DestinationError) {
-      var receiver = unsafe upload_unit_receiver(
-        handler: takeStream, context: Unmanaged.passRetained(stream).toOpaque(),
-        release: releaseStream)
-      // SAFETY: the pipeline exists until `stop`; the arguments live during the call.
-      guard unsafe upload_pipeline_cut(handle, encoder, intervalNs, &receiver) else {
-        unsafe receiver.release(receiver.context)
-        throw .elementFailed(element: "pipeline", message: "it has no output", detail: "")
-      }
-    }
-  }
-
-  /// Called by CGStreamer on a thread of GStreamer.
-  /// SAFETY: `context` is the `HLSTransportStream` that `cut` retained; the unit is valid during
-  /// the call.
-  private func takeStream(
-    _ context: UnsafeMutableRawPointer?, _ unit: UnsafePointer<upload_unit>?
-  ) -> Int32 {
-    guard let context = unsafe context else { return 0 }
-    let stream = unsafe Unmanaged<HLSTransportStream>.fromOpaque(context).takeUnretainedValue()
-    do throws(SystemError) {
-      guard let unit = unsafe unit?.pointee else {
-        try stream.endPart()
-        return 0
-      }
-      let bytes = unsafe UnsafeRawBufferPointer(start: unit.bytes, count: unit.byteCount)
-      try unsafe stream.take(bytes.bytes, ptsNs: unit.ptsNs, begins: unit.beginsSegment)
-    } catch {
-      return error.code
-    }
-    return 0
-  }
-
-  /// SAFETY: `context` is the object that `cut` retained for exactly this call.
-  private func releaseStream(_ context: UnsafeMutableRawPointer?) {
-    guard let context = unsafe context else { return }
-    unsafe Unmanaged<HLSTransportStream>.fromOpaque(context).release()
   }
 #endif

@@ -99,7 +99,7 @@
     /// A peak, or a limit for all segments to come.
     fileprivate func bandwidth(isEnded: Bool) -> Int {
       if isEnded { return peakBitsPerSecond }
-      let hasSound = codecs.contains { $0.hasPrefix("mp4a") }
+      let hasSound = codecs.contains { !$0.hasPrefix("avc1") }
       return max(peakBitsPerSecond, mostBitsPerSecond + (hasSound ? HLSVariants.mostOfSound : 0))
     }
   }

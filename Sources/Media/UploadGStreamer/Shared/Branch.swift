@@ -57,17 +57,20 @@
       }
     }
 
-    /// - Parameter onEnd: called on its thread if it fails.
+    /// - Parameters:
+    ///   - sound: the format of its sound.
+    ///   - onEnd: called on its thread if it fails.
     init(
-      _ destination: any UnitDestination, onEnd: @escaping @Sendable (DestinationError) -> Void
+      _ destination: any UnitDestination, sound: SoundEncoder,
+      onEnd: @escaping @Sendable (DestinationError) -> Void
     ) {
       self.destination = destination
       self.onEnd = onEnd
-      destination.share(demand)
+      soundEncoder = sound
+      destination.share(demand, sound: sound)
       isLive = destination.connects
       takesBatches = destination.takesBatches
       output = destination.output
-      soundEncoder = destination.soundEncoder
       state = Mutex(State(figures: DestinationFigures(output: output)))
     }
 

@@ -10,7 +10,7 @@
   ///
   /// The encoder has what all of them need: H.264 without B frames, a key frame every two seconds
   /// (half a second for a replay) and on request, and the lowest bitrate that a destination's
-  /// network allows. Sound is encoded once in each format that a destination takes.
+  /// network allows. Sound is encoded in as few formats as they allow: Opus, AAC or both.
   public final class SharedDestination: Destination {
     public let heldFrames = 2
     public let wantsRepeatedFrames = true
@@ -56,10 +56,12 @@
       self.onEnd = onEnd
       self.profile = profile
       self.encoder = try LiveEncoders.make(encoder, profile: profile, codecs: [.h264])
-      for member in members { _ = try branch(member) }
+      for member in members { _ = try branch(member, beside: members) }
     }
 
-    private func branch(_ member: any Destination) throws(DestinationError) -> Branch {
+    private func branch(
+      _ member: any Destination, beside others: [any Destination]
+    ) throws(DestinationError) -> Branch {
       let output = member.output
       guard let member = member as? any UnitDestination, !member.needsOwnEncoder else {
         throw .notShared(output: output)
@@ -67,16 +69,33 @@
       guard !branches.all.contains(where: { $0.output == output && !$0.hasEnded }) else {
         throw .namedTwice(output: output)
       }
-      let branch = Branch(member) { [onEnd] error in onEnd(output, error) }
+      let sound = Self.soundEncoder(of: member, beside: others)
+      let branch = Branch(member, sound: sound) { [onEnd] error in onEnd(output, error) }
       branches.append(branch)
       return branch
+    }
+
+    /// The format of a live peer that takes no other, so that sound is encoded once; the preferred
+    /// format if that is encoded anyway.
+    private static func soundEncoder(
+      of member: any UnitDestination, beside others: [any Destination]
+    ) -> SoundEncoder {
+      let others = others.compactMap { $0 as? any UnitDestination }
+      let preferred = member.soundEncoders[0]
+      let needed = member.soundEncoders.first { format in
+        others.contains {
+          $0.soundEncoders == [format] && ($0.connects || format == preferred)
+        }
+      }
+      return needed ?? preferred
     }
 
     // MARK: While it runs
 
     /// Adds a destination, which begins with the next key frame. Called by the upload's thread.
     public func add(_ member: any Destination) throws(DestinationError) {
-      let branch = try branch(member)
+      let others = branches.all.filter { !$0.hasEnded && !$0.isRemoved }
+      let branch = try branch(member, beside: others.map(\.destination))
       do throws(DestinationError) {
         if hasSound { member.expectSound() }
         try GStreamerRuntime.require(hasSound ? branch.soundEncoder.elements : [])

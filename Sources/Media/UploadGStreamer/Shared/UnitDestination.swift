@@ -5,8 +5,8 @@
 
   /// A destination that can also be fed with what an encoder has encoded for several.
   protocol UnitDestination: Destination {
-    /// The sound that it takes.
-    var soundEncoder: SoundEncoder { get }
+    /// The formats of sound that it takes, the preferred one first.
+    var soundEncoders: [SoundEncoder] { get }
     /// Whether it cannot take what is encoded for several.
     var needsOwnEncoder: Bool { get }
     /// The time between key frames that it needs at most.
@@ -18,7 +18,8 @@
     /// Whether its output has accepted data, and a peer is connected.
     var isDelivering: Bool { get }
     /// Called before `prepare` by the owner of the encoder: units follow, and no frames.
-    func share(_ demand: EncoderDemand)
+    /// - Parameter sound: the format of the units of sound, one that it takes.
+    func share(_ demand: EncoderDemand, sound: SoundEncoder)
     /// Takes a unit, the first of which is a key frame, or sound if there are no pictures.
     /// - Parameter ptsNs: since the first unit.
     func accept(_ unit: KeptUnit, ptsNs: UInt64) throws(DestinationError)
