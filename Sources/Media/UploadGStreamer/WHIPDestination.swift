@@ -326,6 +326,9 @@
       let hadWorked = attempt?.connection.hasConnected ?? false
       if hadWorked { format.accepted() }
       if changeFormat(after: error) { return }
+      if demand != nil, !hasWorked, error.refusesCodec {
+        throw .upload(.sharedCodecRefused(endpoint.address))
+      }
       let error = format.cause(of: error)
       newestError = error
       if hadWorked { (hasWorked, former) = (true, nil) }
@@ -429,7 +432,8 @@
         return attempt.peer.push(unit, ptsNs: ptsNs - attempt.startNs)
       }
       guard attempt.connection.takes(unit.isSound ? .audio : .video) else {
-        return lostFrames += unit.isSound ? 0 : 1
+        if unit.isSound { return }
+        throw .upload(.sharedCodecRefused(endpoint.address))
       }
       try attempt.pipeline.push(unit, ptsNs: ptsNs - attempt.startNs)
     }

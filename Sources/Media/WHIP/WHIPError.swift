@@ -18,6 +18,8 @@ public enum WHIPError: Error, Hashable, Sendable {
   case emptyAnswer(WebAddress)
   case noDescription(WebAddress, type: String?, excerpt: String)
   case nothingAccepted(WebAddress)
+  /// The endpoint does not take the pictures that are encoded for other destinations too.
+  case sharedCodecRefused(WebAddress)
   /// An answer that does not take the layers of the offer.
   case noSimulcast(WebAddress)
   /// An answer that the engine does not accept.
@@ -149,6 +151,9 @@ extension WHIPError: CustomStringConvertible {
     case .nothingAccepted(let address):
       "\(address) accepts none of the streams; list its codecs with `framebus whip probe`, and"
         + " choose one with --encoder"
+    case .sharedCodecRefused(let address):
+      "\(address) does not take the H.264 that all destinations of this upload share; start an "
+        + "upload to it alone, which offers other codecs, or try another --profile"
     case .noSimulcast(let address):
       "\(address) does not take simulcast; send without --simulcast"
     case .unusableAnswer(let address, let reason):

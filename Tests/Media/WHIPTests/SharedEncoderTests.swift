@@ -171,6 +171,28 @@
       #expect(summary.destinations.allSatisfy { $0.state == "ended" })
     }
 
+    /// It refuses the offer, or answers that it takes the sound alone.
+    @Test(arguments: ["codec=VP8", "refuses=video"])
+    func serverThatTakesNoH264EndsWithAdviceAndOthersGoOn(conduct: String) throws {
+      let server = try WebServer("whip_server.py", ["0", conduct])
+      let captures = try captures()
+      let mkv = root.file("a.mkv")
+      let upload = try upload(to: server, "file:\(mkv)", "hls:\(web)")
+      try upload.waitForErrors("start an upload to it alone")
+      try waitUntil("later segments: \(upload.transcript)") {
+        FileManager.default.fileExists(atPath: web + "/segment00001.m4s")
+      }
+      let result = try upload.end(with: SIGTERM)
+      for capture in captures { try capture.end(with: SIGTERM) }
+      #expect(result.status == .exited(1), "\(result.errors)")
+      #expect(result.errors.contains("has ended, and the others go on"), "\(result.errors)")
+      #expect(!result.errors.contains("trying again"), "\(result.errors)")
+      let summary = try JSONDecoder().decode(Summary.self, from: Data(result.output.utf8))
+      #expect(summary.destinations.map(\.state) == ["failed", "ended", "ended"])
+      #expect(summary.destinations.dropFirst().allSatisfy { $0.drops == 0 })
+      #expect(try content(of: mkv).pictures == summary.frames + summary.repeated)
+    }
+
     /// The others are complete, and the status says that one is not.
     @Test func serverThatIsNeverThereIsAnErrorAtTheEnd() throws {
       let captures = try captures()
