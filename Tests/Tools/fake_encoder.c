@@ -3,7 +3,8 @@
 //
 //   vah264enc=works,nvh264enc=refuses,v4l2h264enc=fails:10
 //
-// works; refuses: to start; fails:N: with the picture after N. It says on standard error when one
+// works; refuses: to start; fails:N: with the picture after N; silent:N: takes those after N, and
+// returns nothing. It says on standard error when one
 // receives its first picture. X264_PLUGIN is the file libgstx264.so.
 #include <dlfcn.h>
 #include <gst/gst.h>
@@ -40,6 +41,10 @@ static GstFlowReturn handle_frame(GstVideoEncoder *encoder, GstVideoCodecFrame *
     GST_ELEMENT_ERROR(encoder, STREAM, ENCODE, ("the device is gone"), (NULL));
     gst_video_encoder_finish_frame(encoder, frame);
     return GST_FLOW_ERROR;
+  }
+  if (strncmp(what, "silent:", 7) == 0 && number >= atoi(what + 7)) {
+    gst_video_codec_frame_unref(frame);
+    return GST_FLOW_OK;
   }
   return original->handle_frame(encoder, frame);
 }

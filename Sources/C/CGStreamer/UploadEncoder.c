@@ -8,6 +8,9 @@
 #include <string.h>
 
 enum { FIELDS = 8 };
+/// An encoder that takes so many pictures, for so long, and returns nothing, does not work. Those
+/// with frames in parallel or a queue in hardware return the first after fewer.
+enum { MOST_UNANSWERED = 30, MOST_SILENT_US = 2 * G_USEC_PER_SEC };
 
 /// The encoders' table is in Swift; a row has these fields, separated by tabs.
 struct candidate {
@@ -36,6 +39,9 @@ typedef struct {
   /// Set by a message of the present encoder.
   gint hasFailed;
   char *reason;
+  /// Pictures since it returned one, and when the first of them came.
+  gint unanswered;
+  gint64 silentSinceUs;
   /// Whether caps went downstream: those of the next encoder may not replace them.
   gboolean hasCaps, isReplaced;
 } FrameBusEncoder;
@@ -175,6 +181,7 @@ static void discard(FrameBusEncoder *self) {
   g_clear_pointer(&self->reason, g_free);
   GST_OBJECT_UNLOCK(self);
   g_atomic_int_set(&self->hasFailed, FALSE);
+  g_atomic_int_set(&self->unanswered, 0);
   set_target(self->sink, NULL, NULL);
   set_target(self->src, NULL, NULL);
   if (inner == NULL) return;
@@ -238,10 +245,48 @@ static gboolean is_broken(FrameBusEncoder *self, GstFlowReturn flow) {
   return isRefusal;
 }
 
+static void fail(FrameBusEncoder *self, const char *reason) {
+  GST_OBJECT_LOCK(self);
+  // The first error says most: others are its consequences.
+  if (self->reason == NULL) self->reason = g_strdup(reason);
+  GST_OBJECT_UNLOCK(self);
+  g_atomic_int_set(&self->hasFailed, TRUE);
+}
+
+/// Whatever leaves the encoder answers all pictures before it.
+static GstPadProbeReturn note_output(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  (void)pad;
+  (void)info;
+  g_atomic_int_set(&((FrameBusEncoder *)data)->unanswered, 0);
+  return GST_PAD_PROBE_OK;
+}
+
+static void note_input(FrameBusEncoder *self) {
+  if (g_atomic_int_add(&self->unanswered, 1) == 0) self->silentSinceUs = g_get_monotonic_time();
+}
+
+/// After a picture. False: the last encoder does not work, and the pipeline has failed.
+static gboolean check_answers(FrameBusEncoder *self) {
+  if (g_atomic_int_get(&self->unanswered) < MOST_UNANSWERED ||
+      g_get_monotonic_time() - self->silentSinceUs < MOST_SILENT_US)
+    return TRUE;
+  const char *reason = "it takes pictures and returns nothing";
+  if (has_next(self)) {
+    fail(self, reason);
+    return TRUE;
+  }
+  char *name = factory_of_row(self, self->row);
+  GST_ELEMENT_ERROR(self, STREAM, ENCODE, ("%s failed: %s", name, reason), (NULL));
+  g_free(name);
+  return FALSE;
+}
+
 /// The picture that an encoder failed with is given to the next one.
 static GstFlowReturn take_picture(GstPad *pad, GstObject *parent, GstBuffer *picture) {
   FrameBusEncoder *self = (FrameBusEncoder *)parent;
+  note_input(self);
   GstFlowReturn flow = gst_proxy_pad_chain_default(pad, parent, gst_buffer_ref(picture));
+  if (flow == GST_FLOW_OK && !check_answers(self)) flow = GST_FLOW_ERROR;
   while (flow != GST_FLOW_FLUSHING && is_broken(self, flow) && has_next(self)) {
     leave(self);
     flow = bring_to(self, GST_STATE_PLAYING)
@@ -299,12 +344,8 @@ static void handle_message(GstBin *bin, GstMessage *message) {
   }
   GError *error = NULL;
   gst_message_parse_error(message, &error, NULL);
-  GST_OBJECT_LOCK(self);
-  // The first error says most: others are its consequences.
-  if (self->reason == NULL) self->reason = g_strdup(error->message);
-  GST_OBJECT_UNLOCK(self);
+  fail(self, error->message);
   g_clear_error(&error);
-  g_atomic_int_set(&self->hasFailed, TRUE);
   gst_message_unref(message);
 }
 
@@ -380,6 +421,8 @@ static void framebus_encoder_init(FrameBusEncoder *self) {
   gst_pad_set_event_function(self->sink, take_event);
   GstProxyPad *internal = gst_proxy_pad_get_internal(GST_PROXY_PAD(self->src));
   gst_pad_set_event_function(GST_PAD(internal), give_event);
+  gst_pad_add_probe(self->src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+                    note_output, self, NULL);
   gst_object_unref(internal);
   gst_element_add_pad(GST_ELEMENT(self), self->sink);
   gst_element_add_pad(GST_ELEMENT(self), self->src);

@@ -130,6 +130,35 @@
       try expectAllFrames(in: name)
     }
 
+    private func recordLive(
+      _ encoder: String, _ conducts: String
+    ) throws -> ProgramResult {
+      let upload = try bench.upload(
+        "file:\(bench.file("a.mkv"))", "--encoder", encoder, environment: fakes(conducts))
+      let publisher = try bench.publish("live", "XR24:320x240:240:33333")
+      let result = try upload.finish()
+      publisher.process.send(signal: SIGTERM)
+      _ = try publisher.finish()
+      return result
+    }
+
+    /// It posts no error. What it took is lost, and what follows is recorded.
+    @Test(arguments: [0, 10])
+    func encoderThatReturnsNothingIsReplaced(after count: Int) throws {
+      let result = try recordLive("auto", "vah264enc=silent:\(count)")
+      #expect(result.status == .exited(0), "\(result.errors)")
+      let reason = "encoder va failed: it takes pictures and returns nothing; x264 encodes"
+      #expect(result.errors.components(separatedBy: reason).count == 2, "\(result.errors)")
+      let recording = try Recording(bench.file("a.mkv"))
+      #expect((60...210).contains(recording.levels.count) && recording.isRising)
+    }
+
+    @Test func lastEncoderThatReturnsNothingIsAnError() throws {
+      let result = try recordLive("va", "vah264enc=silent:0")
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("vah264enc failed: it takes pictures"), "\(result.errors)")
+    }
+
     @Test func encoderThatTheUserNamesIsNotReplaced() throws {
       let result = try record("a.mkv", "va", environment: fakes("vah264enc=refuses"))
       #expect(result.status == .exited(1))
