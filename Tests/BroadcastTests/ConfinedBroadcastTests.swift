@@ -107,6 +107,9 @@ import Testing
     let manifest = try ExtensionManifest.builtin(id: "up", destination: "hls:/srv/live?small=240")
     #expect(manifest.writes == ["/srv/live/"])
     #expect(manifest.arguments == ["hls:/srv/live?small=240"])
+    let odd = try ExtensionManifest.builtin(id: "up", destination: "hls:/srv/a%3Fb?small=240")
+    #expect(odd.writes == ["/srv/a?b/"])
+    #expect(odd.arguments == ["hls:/srv/a%3Fb?small=240"])
   }
 
   @Test func builtInUploaderMayWriteNothingForNetworkDestinations() throws {

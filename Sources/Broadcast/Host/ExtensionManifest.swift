@@ -155,8 +155,7 @@ extension ExtensionManifest {
     let named = try? DestinationSpecification(destination)
     if let named, let kind = named.kind, kind.needs == .file || kind.needs == .directory {
       let path = absolutePath(named.path)
-      let options = named.address.dropFirst(named.path.count)
-      manifest.arguments = ["\(kind.scheme):\(path)\(options)"]
+      manifest.arguments = [named.at(path)]
       manifest.writes = [kind.needs == .directory && !path.hasSuffix("/") ? path + "/" : path]
     }
     manifest.samples = SampleBufferType.allCases

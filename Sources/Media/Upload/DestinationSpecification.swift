@@ -19,9 +19,39 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
 
   public var description: String { address.isEmpty ? scheme : "\(scheme):\(address)" }
 
+  private var isDirectory: Bool { kind?.needs == .directory }
+
   /// The address of a file or a directory, without the options that may follow a directory's `?`.
+  /// In the name of a directory, `%3F` is a question mark and `%25` a percent sign.
   public var path: String {
-    kind?.needs == .directory ? String(address.prefix { $0 != "?" }) : address
+    isDirectory ? Self.decoded(address.prefix { $0 != "?" }) : address
+  }
+
+  /// What follows a directory, such as `?small=360`; empty without options.
+  public var pathOptions: String { isDirectory ? String(address.drop { $0 != "?" }) : "" }
+
+  private static let codes: [String: Character] = ["%3F": "?", "%3f": "?", "%25": "%"]
+
+  private static func decoded(_ text: Substring) -> String {
+    var (path, rest) = ("", text)
+    while let first = rest.first {
+      let code = codes[String(rest.prefix(3))]
+      path.append(code ?? first)
+      rest = rest.dropFirst(code == nil ? 1 : 3)
+    }
+    return path
+  }
+
+  /// The same destination at another path.
+  package func at(_ path: String) -> String {
+    if !isDirectory { return "\(scheme):\(path)" }
+    var (text, rest) = ("", path[...])
+    while let first = rest.first {
+      let isCode = first == "?" || Self.codes[String(rest.prefix(3))] != nil
+      text += isCode ? (first == "?" ? "%3F" : "%25") : String(first)
+      rest = rest.dropFirst()
+    }
+    return "\(scheme):\(text)\(pathOptions)"
   }
 
   /// Its row; nil without one, or if only one of the two has an address.

@@ -174,6 +174,17 @@
       #expect(result.status == .exited(2), "\(result.errors)")
     }
 
+    @Test func directoryWithQuestionMarkIsNamedByItsCode() throws {
+      let web = try HLSDirectory(bench.file("a?b%"))
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      let upload = try RunningProgram(
+        "framebus",
+        ["upload", "hls:\(bench.file("a%3Fb%"))", "--root", bench.root.path])
+      try web.wait(for: "a segment") { !$0.segments.isEmpty }
+      #expect(try upload.end(with: SIGTERM).status == .exited(0), "\(upload.transcript)")
+      try pictures.end(with: SIGTERM)
+    }
+
     @Test func secondRenditionNeedsEncoderOfItsOwn() throws {
       let result = try upload("?small=240", "file:\(bench.file("a.mkv"))").finish()
       #expect(result.status == .exited(2))

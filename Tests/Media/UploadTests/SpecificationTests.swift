@@ -12,6 +12,23 @@ import Testing
     }
   }
 
+  /// Names without these codes mean what they say, whatever other percent signs they have.
+  @Test(arguments: [
+    ("web", "web", ""), ("a%3Fb?small=360", "a?b", "?small=360"), ("a%3fb%25", "a?b%", ""),
+    ("a%253F", "a%3F", ""), ("100%", "100%", ""),
+    ("%2Fa%20%C3%A4%%3F?x%3F", "%2Fa%20%C3%A4%?", "?x%3F"),
+  ])
+  func directoryHasCodesForQuestionMarkAndPercentSign(
+    address: String, path: String, options: String
+  ) throws {
+    let named = try DestinationSpecification("hls:" + address)
+    #expect(named.path == path && named.pathOptions == options)
+    let again = try DestinationSpecification(named.at(path))
+    #expect(again.path == path && again.pathOptions == options)
+    let file = try DestinationSpecification("file:" + address)
+    #expect(file.path == address && file.pathOptions == "" && file.at(address) == "file:" + address)
+  }
+
   @Test func unknownDestinationIsRefusedWithAListOfKnownOnes() throws {
     let catalog = DestinationCatalog([.null])
     let error = #expect(throws: DestinationError.self) {

@@ -20,7 +20,7 @@
 
     init(_ named: DestinationSpecification) throws(DestinationError) {
       if named.path.isEmpty { throw .malformed(named.description) }
-      let text = named.address.dropFirst(named.path.count)
+      let text = named.pathOptions
       if text.isEmpty { return }
       for option in text.dropFirst().split(separator: "&", omittingEmptySubsequences: false) {
         let parts = option.split(separator: "=", maxSplits: 1).map(String.init)
@@ -48,7 +48,8 @@
       .peer(
         reason: "“\(String(option).plain)” is not an option of hls:; after the directory, write "
           + "?small=HEIGHT for a second rendition of \(heights.lowerBound) to "
-          + "\(heights.upperBound) rows, ?segments=ts for MPEG-TS, or ?sound=aac for AAC only",
+          + "\(heights.upperBound) rows, ?segments=ts for MPEG-TS, or ?sound=aac for AAC only; "
+          + "in its name, write %3F for a question mark",
         isMisuse: true)
     }
   }
