@@ -1,7 +1,6 @@
 import AppGroup
 import CommandLineSupport
 import Platform
-import Synchronization
 
 /// The cost of several destinations of one upload, compared with one of them, with an upload for
 /// each, and with one pipeline of GStreamer's own.
@@ -108,47 +107,19 @@ private struct DestinationsTurn {
   let seconds: Int
 
   func measure() throws -> DestinationsFinding {
-    let port = try ReceiverPort()
-    let program = try scene.receiver()
-    let receiver = try StartedProgram(program.name, program.path, program.arguments) { line in
-      port.note(line)
+    try run.withReceiver(for: subject.rawValue) { turn in
+      let sampler = try FrameSampler(serverID: turn.receiverID, seconds: seconds)
+      let sources = try scene.sources(of: subject)
+      for program in sources { try turn.start(program) }
+      for (index, program) in try scene.uploaders(of: subject, to: turn.port).enumerated() {
+        // The first one counts the pictures for all.
+        try turn.start(program) { line in if index == 0 { sampler.note(line) } }
+      }
+      sampler.begin(turn.senderIDs)
+      try run.wait(
+        for: sampler.done, of: turn.started, subject: subject.rawValue, seconds: seconds)
+      guard let sample = sampler.sample else { throw Interrupted() }
+      return DestinationsFinding(sample: sample, sourceCount: sources.count)
     }
-    var started = [receiver]
-    defer { for program in started.reversed() { program.stop() } }
-    try run.wait(for: port.known, of: started, subject: subject.rawValue, seconds: 0)
-    let sampler = try FrameSampler(serverID: receiver.process.processID, seconds: seconds)
-    let sources = try scene.sources(of: subject)
-    for program in sources { started.append(try start(program)) }
-    for (index, program) in try scene.uploaders(of: subject, to: port.number).enumerated() {
-      // The first one counts the pictures for all.
-      started.append(try start(program) { line in if index == 0 { sampler.note(line) } })
-    }
-    sampler.begin(started.dropFirst().map(\.process.processID))
-    try run.wait(for: sampler.done, of: started, subject: subject.rawValue, seconds: seconds)
-    guard let sample = sampler.sample else { throw Interrupted() }
-    return DestinationsFinding(sample: sample, sourceCount: sources.count)
-  }
-
-  private func start(
-    _ program: CaptureSubject.Program, onLine: (@Sendable (Substring) -> Void)? = nil
-  ) throws -> StartedProgram {
-    try StartedProgram(program.name, program.path, program.arguments, onLine: onLine)
-  }
-}
-
-/// The port in the receiver's line `listening PORT`.
-private final class ReceiverPort: Sendable {
-  let known: StopSignal
-  private let port = Mutex(0)
-
-  init() throws { known = try StopSignal() }
-
-  var number: Int { port.withLock { $0 } }
-
-  func note(_ line: Substring) {
-    let words = line.split(separator: " ")
-    guard words.count == 2, words[0] == "listening", let number = Int(words[1]) else { return }
-    port.withLock { $0 = number }
-    known.raise()
   }
 }

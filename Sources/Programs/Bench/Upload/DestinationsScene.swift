@@ -24,8 +24,6 @@ struct DestinationsScene: Sendable {
   var web: String { folder + "/web" }
   private var bitsPerSecond: Int { Self.width * Self.height * 3 }
 
-  func receiver() throws(MissingSubject) -> CaptureSubject.Program { try own("LiveReceiver", []) }
-
   /// The programs that publish; none for a pipeline that draws its own.
   func sources(of subject: DestinationsSubject) throws(MissingSubject) -> [CaptureSubject.Program] {
     if subject == .gstreamer { return [] }
@@ -59,12 +57,7 @@ struct DestinationsScene: Sendable {
   private func own(
     _ name: String, _ arguments: [String]
   ) throws(MissingSubject) -> CaptureSubject.Program {
-    guard let path = siblingProgram(named: name) else {
-      throw MissingSubject(
-        subject: "destinations", program: name,
-        remedy: "build it: swift build -c release --product \(name)")
-    }
-    return .init(name: name, path: path, arguments: arguments)
+    try .own(name, arguments, for: "destinations")
   }
 
   /// With the encoders and settings of FrameBus.

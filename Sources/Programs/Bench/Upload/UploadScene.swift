@@ -42,16 +42,9 @@ struct UploadScene: Sendable {
       "BareUpload", ["\(port)", "\(width)", "\(height)", "\(framesPerSecond)", converter])
   }
 
-  func receiver() throws -> CaptureSubject.Program { try own("LiveReceiver", []) }
-
   private func own(
     _ name: String, _ arguments: [String]
   ) throws(MissingSubject) -> CaptureSubject.Program {
-    guard let path = siblingProgram(named: name) else {
-      throw MissingSubject(
-        subject: "upload", program: name,
-        remedy: "build it: swift build -c release --product \(name)")
-    }
-    return .init(name: name, path: path, arguments: arguments)
+    try .own(name, arguments, for: "upload")
   }
 }

@@ -32,32 +32,22 @@ struct UploadTurn {
 
   func measure() throws -> UploadFinding {
     let watch = try LiveWatch(seconds: seconds)
-    let program = try scene.receiver()
-    let receiver = try StartedProgram(program.name, program.path, program.arguments) { line in
-      watch.note(line)
+    return try run.withReceiver(for: subject.rawValue, onLine: watch.note) { turn in
+      for program in try scene.programs(of: subject, to: turn.port) { try turn.start(program) }
+      try watch.begin(turn.senderIDs, receiver: turn.receiverID)
+      try run.wait(for: watch.done, of: turn.started, subject: subject.rawValue, seconds: seconds)
+      guard let finding = watch.finding else { throw Interrupted() }
+      return finding
     }
-    var started = [receiver]
-    defer { for program in started.reversed() { program.stop() } }
-    try run.wait(for: watch.listening, of: started, subject: subject.rawValue, seconds: 0)
-    for program in try scene.programs(of: subject, to: watch.port) {
-      started.append(try StartedProgram(program.name, program.path, program.arguments))
-    }
-    try watch.begin(
-      started.dropFirst().map(\.process.processID), receiver: receiver.process.processID)
-    try run.wait(for: watch.done, of: started, subject: subject.rawValue, seconds: seconds)
-    guard let finding = watch.finding else { throw Interrupted() }
-    return finding
   }
 }
 
 /// Parses the receiver's output, and samples the senders meanwhile.
 private final class LiveWatch: Sendable {
-  let listening: StopSignal
   private let seconds: Int
   private let state = Mutex(State())
 
   private struct State {
-    var port = 0
     var sampler: FrameSampler?
     var senders: [Int32] = []
     var latenciesNs: [UInt64] = []
@@ -75,11 +65,8 @@ private final class LiveWatch: Sendable {
 
   init(seconds: Int) throws {
     self.seconds = seconds
-    listening = try StopSignal()
     done = try StopSignal()
   }
-
-  var port: Int { state.withLock { $0.port } }
 
   func begin(_ senders: [Int32], receiver: Int32) throws {
     let sampler = try FrameSampler(serverID: receiver, seconds: seconds)
@@ -90,13 +77,9 @@ private final class LiveWatch: Sendable {
     }
   }
 
-  /// Parses `listening PORT` or `N frames, L us`.
+  /// Parses `N frames, L us`.
   func note(_ line: Substring) {
     let words = line.split(separator: " ")
-    if words.count == 2, words[0] == "listening", let port = Int(words[1]) {
-      state.withLock { $0.port = port }
-      return listening.raise()
-    }
     guard words.count == 4, let count = Int(words[0]), let latencyUs = Int(words[2]),
       let sampler = state.withLock(\.sampler), count > Self.ignoredFrames
     else { return }
