@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum { FIELDS = 8 };
-/// An encoder that takes so many pictures, for so long, and returns nothing, does not work. Those
-/// with frames in parallel or a queue in hardware return the first after fewer.
+/// An encoder that takes this number of pictures, for this time, and returns nothing, is broken.
+/// Those with frames in parallel or a queue in hardware return the first after fewer.
 enum { MOST_UNANSWERED = 30, MOST_SILENT_US = 2 * G_USEC_PER_SEC };
 
 /// The encoders' table is in Swift; a row has these fields, separated by tabs.

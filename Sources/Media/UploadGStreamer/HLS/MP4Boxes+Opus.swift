@@ -1,15 +1,15 @@
 #if Media
-  /// Opus in ISO Base Media, as “Encapsulation of Opus in ISO Base Media File Format” (version 0.8.1,
-  /// opus-codec.org/docs/opus_in_isobmff.html) describes it.
+  /// Opus in ISO Base Media, as “Encapsulation of Opus in ISO Base Media File Format” (version
+  /// 0.8.1, opus-codec.org/docs/opus_in_isobmff.html) describes it.
   extension MP4Boxes {
-    /// The time that a decoder needs to be right after a jump, in packets of 20 ms (section 4.3.6.2:
-    /// at least 80 ms).
+    /// The time that a decoder needs to be right after a jump, in packets of 20 ms (section
+    /// 4.3.6.2: at least 80 ms).
     private static let recoveryPackets: UInt16 = 4
 
-    /// The OpusSpecificBox (section 4.3.2): the fields of the identification header, which has them
-    /// in the other byte order.
-    /// - Parameter header: as RFC 7845, section 5.1, describes it. Without the signature and 11 bytes
-    ///   after it, the box has the values of stereo.
+    /// The OpusSpecificBox (section 4.3.2): the fields of the identification header, in the other
+    /// byte order.
+    /// - Parameter header: as in RFC 7845, section 5.1. Without the signature and 11 bytes after
+    ///   it, the box has the values of stereo.
     mutating func opusHeader(_ header: [UInt8]) {
       let signature = Array("OpusHead".utf8)
       let isWhole = header.count >= signature.count + 11 && header.starts(with: signature)

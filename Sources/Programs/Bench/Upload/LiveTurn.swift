@@ -2,7 +2,7 @@ import CommandLineSupport
 import Platform
 import Synchronization
 
-/// The programs of one turn of a suite that measures live uploads: a receiver, and what sends to it.
+/// The programs of one turn of a suite of live uploads: a receiver, and what sends to it.
 struct LiveTurn {
   let port: Int
   fileprivate(set) var started: [StartedProgram]
