@@ -293,6 +293,7 @@ let package = Package(
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
+    subject("BusViewer", ["SubjectKit", "FrameBus", "AppGroup", "Platform"]),
     .target(
       name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
       cSettings: strictC + [whenMedia],
@@ -480,6 +481,7 @@ let package = Package(
       "BenchTests",
       [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
+        "BusViewer",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
         "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
         "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",

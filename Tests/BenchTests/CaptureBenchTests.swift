@@ -52,7 +52,27 @@
       #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
-    @Test(arguments: ["capture", "windows"])
+    @Test func viewersWithAndWithoutDemandAreCompared() throws {
+      let program = try bench(["demand", "--seconds", "1", "--rounds", "1", "--json"])
+      let folder = try folder(of: program)
+      let result = try program.finish()
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      let records = try #require(object as? [[String: Any]])
+      #expect(
+        records.compactMap { $0["subject"] as? String }
+          == ["everything", "phone", "phone, 10 fps", "small screen"])
+      let scenarios = records.compactMap { $0["scenario"] as? String }
+      let (large, small) = ("3840x2160 to ", "1280x720 to ")
+      #expect(
+        scenarios == [
+          large + "3840x2160 at 30 fps", large + "1280x720 at 30 fps", large + "1280x720 at 10 fps",
+          small + "1280x720 at 30 fps",
+        ])
+      #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
+    @Test(arguments: ["capture", "windows", "demand"])
     func interruptStopsAllStartedProcesses(suite: String) throws {
       let program = try bench([suite, "--seconds", "600"])
       let folder = try folder(of: program)

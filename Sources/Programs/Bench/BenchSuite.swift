@@ -18,7 +18,8 @@ public protocol BenchSuite: Sendable {
 /// All suites, in the order in which `framebus bench all` runs them.
 public let benchSuites: [any BenchSuite] = [
   RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
-  CaptureSuite.bus, CaptureSuite.windows, RecordSuite(), UploadSuite(), DestinationsSuite(),
+  CaptureSuite.bus, CaptureSuite.windows, DemandSuite(), RecordSuite(), UploadSuite(),
+  DestinationsSuite(),
   BitrateSuite(),
 ]
 

@@ -20,7 +20,7 @@ struct CaptureSubject: Sendable {
   var windowCount = 0
 
   /// Peers may be missing or broken; FrameBus and the baseline may not.
-  var isPeer: Bool { !["framebus", "framebus-protect", "limit"].contains(name) }
+  var isPeer = false
 
   init(
     _ name: String, _ programs: [Program], endSignal: Int32 = Signal.terminate,
@@ -62,6 +62,19 @@ struct CaptureScene: Sendable {
     var subject = try framebus("framebus-protect", stream: "protected", ["--protect", "marked"])
     subject.windowCount = count
     return subject
+  }
+
+  /// A polyhedron that turns about 140 times a second, more often than any subject captures: every
+  /// frame differs from the one before, and all subjects capture the same.
+  func showContent() throws -> StartedProgram {
+    guard let path = programInPath(named: "ico") else {
+      throw StartedProgramError.missing("ico", package: "x11-apps")
+    }
+    return try StartedProgram(
+      "ico", path,
+      ["-colors", "gold", "-sleep", "0.006", "-lw", "4", "-bg", "black", "-size", "600x600"]
+        + ["-geometry", "1200x900+100+50"],
+      environment: ["DISPLAY": display])
   }
 
   /// Small windows of another client: the first is marked, and every second one moves.
@@ -129,18 +142,28 @@ struct CaptureScene: Sendable {
   private func framebus(
     _ name: String, stream: String, _ options: [String]
   ) throws(MissingSubject) -> CaptureSubject {
-    let group = ["--root", folder, "--group", groupID, "--stream", stream, "--json"]
-    let capture = CaptureSubject.Program(
-      name: "framebus-capture", path: try own("framebus-capture", for: name),
-      arguments: ["screen:\(display)", "--fps", "\(framesPerSecond)", "--no-cursor"]
-        + options + group)
+    let capture = try capture(name, stream: stream, options)
     let upload = CaptureSubject.Program(
       name: "framebus-upload", path: try own("framebus-upload", for: name),
-      arguments: ["null"] + group)
+      arguments: ["null"] + groupOptions(stream))
     return CaptureSubject(name, [capture, upload])
   }
 
-  private func own(_ program: String, for name: String) throws(MissingSubject) -> String {
+  /// The publisher of the screen.
+  func capture(
+    _ name: String, stream: String, _ options: [String]
+  ) throws(MissingSubject) -> CaptureSubject.Program {
+    .init(
+      name: "framebus-capture", path: try own("framebus-capture", for: name),
+      arguments: ["screen:\(display)", "--fps", "\(framesPerSecond)", "--no-cursor"]
+        + options + groupOptions(stream))
+  }
+
+  private func groupOptions(_ stream: String) -> [String] {
+    ["--root", folder, "--group", groupID, "--stream", stream, "--json"]
+  }
+
+  func own(_ program: String, for name: String) throws(MissingSubject) -> String {
     if let path = siblingProgram(named: program) { return path }
     throw MissingSubject(
       subject: name, program: program,

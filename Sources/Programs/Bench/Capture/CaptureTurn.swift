@@ -6,6 +6,8 @@ struct CaptureFinding: Sendable {
   let sample: FrameSample
   /// From capture to receipt, for subjects that report it.
   let latency: CaptureLatency?
+  /// That of the last program.
+  let output: String
 
   var processorNsPerFrame: Double { perFrame(sample.processNs.reduce(0, +)) }
   var publisherNsPerFrame: Double { perFrame(sample.processNs[0]) }
@@ -30,6 +32,32 @@ struct CaptureTurn {
   let run: BenchRun
   let seconds: Int
 
+  /// The measurements of each subject, one for each round; none for a peer that fails.
+  static func findings(
+    of turns: [CaptureTurn], _ run: BenchRun
+  ) throws -> [[CaptureFinding]] {
+    var findings: [[CaptureFinding]] = turns.map { _ in [] }
+    var broken: Set<Int> = []
+    defer { run.terminal.endProgress() }
+    for round in 0..<run.rounds {
+      // Alternating direction, so that no subject always follows the same one.
+      let order = round % 2 == 0 ? Array(turns.indices) : turns.indices.reversed()
+      for index in order {
+        if broken.contains(index) { continue }
+        let subject = turns[index].subject
+        run.terminal.progress("round \(round + 1) of \(run.rounds): \(subject.name)")
+        do {
+          findings[index].append(try turns[index].measure())
+        } catch  where subject.isPeer && !run.stop.isRaised {
+          run.terminal.report("skipped \(subject.name): \(error)")
+          broken.insert(index)
+          findings[index] = []
+        }
+      }
+    }
+    return findings
+  }
+
   func measure() throws -> CaptureFinding {
     let sampler = try FrameSampler(serverID: serverID, seconds: seconds)
     let windows = try scene.showWindows(subject.windowCount)
@@ -51,7 +79,7 @@ struct CaptureTurn {
     let last = started.last?.collectedOutput() ?? ""
     return CaptureFinding(
       sample: sample,
-      latency: try? lastObject(CaptureLatency.self, in: last, of: subject.name))
+      latency: try? lastObject(CaptureLatency.self, in: last, of: subject.name), output: last)
   }
 
   private func waitForSocket(of started: [StartedProgram]) throws {

@@ -23,12 +23,12 @@ struct CaptureSuite: BenchSuite {
     _ = try AppGroup.create(.local, root: folder.path)
     let screen = try VirtualDisplay(width: Self.width, height: Self.height, stop: run.stop)
     defer { screen.server.stop() }
-    let content = try showContent(on: screen.name)
-    defer { content.stop() }
     let scene = CaptureScene(
       display: screen.name, width: Self.width, height: Self.height,
       framesPerSecond: Self.framesPerSecond, folder: folder.path,
       groupID: GroupID.local.description)
+    let content = try scene.showContent()
+    defer { content.stop() }
 
     var subjects = [try scene.framebus(), try scene.limit()]
     for count in windowCounts {
@@ -41,46 +41,9 @@ struct CaptureSuite: BenchSuite {
         subject: $0, scene: scene, serverID: screen.server.process.processID, run: run,
         seconds: run.wholeSeconds(or: Self.defaultSeconds))
     }
-    let findings = try measure(turns, run)
+    let findings = try CaptureTurn.findings(of: turns, run)
     if let error = content.errorIfEnded() { throw error }
     return report(zip(subjects, findings).filter { !$0.1.isEmpty }, run)
-  }
-
-  /// The measurements of each subject, one for each round; none for a peer that fails.
-  private func measure(_ turns: [CaptureTurn], _ run: BenchRun) throws -> [[CaptureFinding]] {
-    var findings: [[CaptureFinding]] = turns.map { _ in [] }
-    var broken: Set<Int> = []
-    defer { run.terminal.endProgress() }
-    for round in 0..<run.rounds {
-      // Alternating direction, so that no subject always follows the same one.
-      let order = round % 2 == 0 ? Array(turns.indices) : turns.indices.reversed()
-      for index in order {
-        if broken.contains(index) { continue }
-        let subject = turns[index].subject
-        run.terminal.progress("round \(round + 1) of \(run.rounds): \(subject.name)")
-        do {
-          findings[index].append(try turns[index].measure())
-        } catch  where subject.isPeer && !run.stop.isRaised {
-          run.terminal.report("skipped \(subject.name): \(error)")
-          broken.insert(index)
-          findings[index] = []
-        }
-      }
-    }
-    return findings
-  }
-
-  /// A polyhedron that turns about 140 times a second, more often than any subject captures: every
-  /// frame differs from the one before, and all subjects capture the same.
-  private func showContent(on display: String) throws -> StartedProgram {
-    guard let path = programInPath(named: "ico") else {
-      throw StartedProgramError.missing("ico", package: "x11-apps")
-    }
-    return try StartedProgram(
-      "ico", path,
-      ["-colors", "gold", "-sleep", "0.006", "-lw", "4", "-bg", "black", "-size", "600x600"]
-        + ["-geometry", "1200x900+100+50"],
-      environment: ["DISPLAY": display])
   }
 
   private func installed(
@@ -88,7 +51,9 @@ struct CaptureSuite: BenchSuite {
   ) -> [CaptureSubject] {
     peers.compactMap { peer in
       do throws(MissingSubject) {
-        return try peer()
+        var subject = try peer()
+        subject.isPeer = true
+        return subject
       } catch {
         terminal.report("skipped \(error)")
         return nil

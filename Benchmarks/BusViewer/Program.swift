@@ -1,0 +1,49 @@
+import AppGroup
+import FrameBus
+import Platform
+import SubjectKit
+
+// The subscriber of `framebus bench demand`: a user's program, with the public API alone. It refuses
+// to encode: it reads each picture once, as the first step of an encoder does.
+
+/// `BusViewer ROOT STREAM [WIDTH HEIGHT [FPS]]`: ROOT is the root of a group. It states the box and
+/// the rate as its demand, without them nothing, and prints `N frames, WIDTHxHEIGHT` each second.
+@main
+struct Program {
+  static func main() { runSubject(run) }
+
+  private static func run() throws {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let numbers = arguments.dropFirst(2).compactMap { Int($0) }
+    let group = try AppGroup.open(.local, root: arguments[0])
+    var options = SubscriberOptions()
+    if numbers.count > 1 {
+      options.demand.box = Demand.Box(width: numbers[0], height: numbers[1])
+    }
+    if numbers.count > 2 { options.demand.rate = FrameRate(numbers[2]) }
+    var subscriber = try Subscriber(
+      StreamName(arguments[1]), in: group, options: options,
+      waitingForPublisherUntil: .after(.seconds(30)))
+    var (count, sum) = (0, UInt64(0))
+    var report = Deadline.after(.seconds(1))
+    while case .frame(let frame) = try subscriber.next() {
+      sum &+= frame.withUnsafeBytes(Self.sum)
+      count += 1
+      guard report.isPast else { continue }
+      report = .after(.seconds(1))
+      let (width, height) = (frame.format.width, frame.format.height)
+      // The sum is used, so that no compiler leaves the reading out.
+      let line = "\(count) frames, \(width)x\(height), sum \(sum)\n"
+      try writeFully(Array(line.utf8), to: 1)
+    }
+  }
+
+  private static func sum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    var sum = SIMD8<UInt64>.zero
+    let step = MemoryLayout<SIMD8<UInt64>>.size
+    for offset in stride(from: 0, through: bytes.count - step, by: step) {
+      sum &+= bytes.loadUnaligned(fromByteOffset: offset, as: SIMD8<UInt64>.self)
+    }
+    return sum.wrappedSum()
+  }
+}
