@@ -87,6 +87,32 @@ import Testing
     #expect(successor.demand?.box == small.box)
   }
 
+  @Test(arguments: [(30, 60), (29, 60), (20, 40), (10, 20), (1, 2)])
+  func filmIsReducedToTheRate(rate: Int, count: Int) {
+    var selection = FrameSelection()
+    let frame: Int64 = 33_333_333
+    // Times of a camera, which are up to a fifth of a frame early or late.
+    let times = (0..<60).map { frame * $0 + [0, 6_000_000, -5_000_000, 3_000_000][Int($0 % 4)] }
+    let needed = times.filter { selection.needs($0, Demand(rate: FrameRate(rate))) }
+    #expect(abs(needed.count - count) <= 2, "\(needed)")
+    if rate <= 10 {
+      #expect(zip(needed.dropFirst(), needed).allSatisfy { $0 - $1 > 500_000_000 / Int64(rate) })
+    }
+  }
+
+  @Test func filmIsWholeWithoutRateAndAfterAJump() {
+    var selection = FrameSelection()
+    let slow = Demand(rate: FrameRate(1, 1000))
+    let whole = (0..<9).filter { selection.needs($0, $0 % 2 == 0 ? nil : .everything) }
+    #expect(whole.count == 9)
+    // No rate is lower than one frame in ten seconds.
+    let taken = (0..<100).filter { selection.needs(Int64($0) * 1_000_000_000, slow) }
+    #expect(taken.count == 11)
+    #expect(zip(taken.dropFirst(), taken).allSatisfy { $0 - $1 >= 5 })
+    let jumps: [Int64] = [0, .max, .min, .max, 0, .min]
+    #expect(jumps.filter { selection.needs($0, slow) } == jumps)
+  }
+
   @Test func demandFullOfLiesStaysInBounds() throws {
     let world = try World()
     let publisher = try world.publisher()

@@ -14,6 +14,8 @@ public struct CaptureExtent: Hashable, Sendable {
   private var lowerSinceNs: UInt64?
   private var isNew = true
 
+  /// How long a higher demand may go unnoticed.
+  public static let demandInterval = Duration.milliseconds(100)
   /// How long no subscriber needs more before the source publishes less.
   public static let settlingNs: UInt64 = 2_000_000_000
   /// Larger squares would lose precision, and save hardly anything.

@@ -1,7 +1,8 @@
 import FrameBus
 import Platform
 
-/// Publishes a test pattern at a constant rate. Idle while there are no subscribers.
+/// Publishes a test pattern at a constant rate, no faster and no larger than its subscribers need
+/// it. Idle while there are no subscribers.
 public struct TestSource: FrameSource {
   private let pattern: TestPattern
   private let width: Int
@@ -22,10 +23,7 @@ public struct TestSource: FrameSource {
   }
 
   public mutating func run(in session: CaptureSession) throws(PublishingError) {
-    let format: FrameFormat
-    do {
-      format = try .video(.xrgb8888, width: width, height: height, frameRate: rate)
-    } catch { throw .format(error) }
+    let format = try format(of: PixelRect(x: 0, y: 0, width: width, height: height))
     var options = PublisherOptions()
     options.streamChanged = session.streamChanged
     let publisher: Publisher
@@ -41,23 +39,48 @@ public struct TestSource: FrameSource {
   private func publish(
     with publisher: inout Publisher, format: FrameFormat, in session: CaptureSession
   ) throws(PublishingError) {
+    let whole = PixelRect(x: 0, y: 0, width: width, height: height)
+    var extent = CaptureExtent(rate: rate)
+    var format = format
     var pacer = FramePacer(rate: rate, startNs: startNs())
     var sequence: UInt64 = 1
     while !session.isOver {
       let isIdle = publisher.subscriberCount == 0
       guard session.waitForSubscriber(of: publisher) else { return }
-      if isIdle { pacer.restart(atNs: startNs()) }
-      guard session.sleep(until: Deadline(monotonicNs: pacer.deadlineNs)) else { return }
+      if isIdle {
+        pacer.restart(atNs: startNs())
+        extent.restart()
+      }
+      repeat {
+        let due = Deadline(monotonicNs: pacer.deadlineNs)
+        guard session.sleep(until: min(due, .after(CaptureExtent.demandInterval)))
+        else { return }
+        let before = extent
+        extent.follow(publisher.demand, of: whole, nowNs: monotonicNowNs())
+        if extent.rate != before.rate { pacer = FramePacer(rate: extent.rate, startNs: startNs()) }
+        if extent.divisor != before.divisor {
+          format = try self.format(of: extent.picture(of: whole))
+          do { try publisher.setFormat(format) } catch { throw .publisher(error) }
+        }
+      } while !Deadline(monotonicNs: pacer.deadlineNs).isPast
       var loan: FrameLoan
       do { loan = try publisher.loan() } catch { throw .loan(error) }
       let nowNs = monotonicNowNs()
-      draw(into: &loan, stride: format.planes[0].stride, sequence: sequence, nowNs: nowNs)
-      sequence = loan.publish().rawValue + 1
+      if extent.divisor > 1 { loan.metadata.flags.insert(.reduced) }
+      draw(into: &loan, format, sequence: sequence, nowNs: nowNs)
+      sequence = loan.publish(byteCount: format.byteCount).rawValue + 1
       session.countFrame()
       let missedBefore = pacer.missedCount
       pacer.advance(nowNs: monotonicNowNs())
       session.countMissedDeadlines(pacer.missedCount - missedBefore)
     }
+  }
+
+  private func format(of picture: PixelRect) throws(PublishingError) -> FrameFormat {
+    do {
+      return try .video(
+        .xrgb8888, width: picture.width, height: picture.height, frameRate: rate)
+    } catch { throw .format(error) }
   }
 
   /// The start of the frame grid: a flash begins exactly when a frame is due.
@@ -67,14 +90,16 @@ public struct TestSource: FrameSource {
     return pattern.style == .flash ? (nowNs / secondNs + 1) * secondNs : nowNs
   }
 
-  private func draw(into loan: inout FrameLoan, stride: Int, sequence: UInt64, nowNs: UInt64) {
+  private func draw(
+    into loan: inout FrameLoan, _ format: FrameFormat, sequence: UInt64, nowNs: UInt64
+  ) {
     loan.metadata.ptsNs = Int64(nowNs)
     loan.metadata.capturedAtNs = nowNs
     loan.metadata.orientation = orientation
     var bytes = loan.bytes
     pattern.draw(
-      into: &bytes, width: width, height: height, strideBytes: stride, sequence: sequence,
-      milliseconds: nowNs / 1_000_000)
+      into: &bytes, width: format.width, height: format.height,
+      strideBytes: format.planes[0].stride, sequence: sequence, milliseconds: nowNs / 1_000_000)
   }
 }
 

@@ -19,6 +19,7 @@
     private var lastPtsNs = Int64.min
     /// The end of the newest frame's display time.
     private var endNs = Int64.min
+    private var selection = FrameSelection()
 
     init(
       _ sink: consuming SlotSink, name: String, isLive: Bool, rate: FrameRate?,
@@ -62,6 +63,7 @@
           try refill(&publisher)
           sink.acceptFormat()
         case .frame:
+          guard isNeeded(item, publisher.demand) else { continue }
           try publish(item, with: &publisher)
           try refill(&publisher)
         case .end:
@@ -118,6 +120,15 @@
         if session.isOver { return nil }
         throw .publishing(.loan(error))
       }
+    }
+
+    /// Whether a subscriber needs so many frames a second. A file has all of its frames published,
+    /// as it is read no faster than its subscribers take them.
+    private mutating func isNeeded(_ item: borrowing SinkItem, _ demand: Demand?) -> Bool {
+      guard isLive, let ptsNs = item.ptsNs, !selection.needs(Int64(clamping: ptsNs), demand)
+      else { return true }
+      if let slot = item.slot { sink.offer(sink.takeLoan(of: slot), in: slot) }
+      return false
     }
 
     /// Publishes a frame in place, or copies it if the pipeline still uses its memory or decoded it

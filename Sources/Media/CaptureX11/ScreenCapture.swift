@@ -100,7 +100,8 @@
     /// - Returns: false if the run is over.
     private mutating func waitUntilDue(_ publisher: inout Publisher) throws(ScreenError) -> Bool {
       repeat {
-        let deadline = min(Deadline(monotonicNs: pacer.deadlineNs), .after(Self.demandInterval))
+        let deadline = min(
+          Deadline(monotonicNs: pacer.deadlineNs), .after(CaptureExtent.demandInterval))
         var looks = target.isWindow ? Self.earlyLooks : 0
         while looks > 0, screen.connection.waitForEvents(until: deadline, session.stop) {
           looks -= 1
@@ -112,9 +113,6 @@
       } while !Deadline(monotonicNs: pacer.deadlineNs).isPast
       return true
     }
-
-    /// How long a higher demand may go unnoticed.
-    private static let demandInterval = Duration.milliseconds(100)
 
     /// Publishes larger pictures and more frames as soon as a subscriber needs them, and less once
     /// none has needed so much for a while.

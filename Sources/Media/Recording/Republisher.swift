@@ -2,10 +2,12 @@ import AppGroup
 import FrameBus
 import Platform
 
-/// Publishes a recording's frames again with the same bytes, format and metadata. Their numbers
-/// are new, and so is the time of capture, which is now: the original clock may be gone.
+/// Publishes a recording's frames again with the same bytes, format and metadata. Their numbers are
+/// new, and so is the time of capture, which is now: the original clock may be gone. Frames that no
+/// subscriber needs, because all state a lower rate, are left out.
 package struct Republisher: ~Copyable {
   private var publisher: Publisher
+  private var selection = FrameSelection()
 
   /// - Parameters:
   ///   - first: the first frame, whose format determines the slot size.
@@ -36,6 +38,7 @@ package struct Republisher: ~Copyable {
   package mutating func publish(
     _ frame: RecordedFrame, from reader: RecordingReader, stop: StopSignal
   ) throws(PlayError) -> Bool {
+    guard selection.needs(frame.metadata.ptsNs, publisher.demand) else { return !stop.isRaised }
     do throws(PublisherError) {
       try publisher.setFormat(frame.format)
     } catch { throw .publishing("\(error)") }

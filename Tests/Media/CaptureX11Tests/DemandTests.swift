@@ -1,3 +1,4 @@
+import Foundation
 import FrameBus
 import Platform
 import TestSupport
@@ -44,6 +45,31 @@ import Testing
       #expect(later.damage.isFull && later.differences(from: frame.bytes).isEmpty)
       try capture.end(with: Signal.terminate)
       withExtendedLifetime(logo) {}
+    }
+  }
+
+  @Test func snapshotShowsTheWholePictureThoughAnotherNeedsLess() throws {
+    try withWatchdog {
+      let world = try ScreenWorld(width: 321, height: 243)
+      let pointer = try restlessPointer(on: world)
+      let capture = try world.capture("--fps", "20")
+      var small = try subscriber(world, quarter)
+      _ = try small.take { $0.width == 81 }
+      let file = world.root.file("now.png")
+      try output(
+        of: "framebus",
+        ["snapshot", "screen", file, "--root", world.root.path, "--group", "org.example.test"])
+      let header = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)).prefix(24).suffix(8))
+      #expect(header == [0, 0, 1, 65, 0, 0, 0, 243])
+      // Monitoring the stream needs no picture.
+      _ = try small.take { $0.width == 81 }
+      let top = try RunningProgram(
+        "framebus",
+        ["top", "--interval", "0.2", "--count", "2", "--json", "--root", world.root.path]
+          + ["--group", "org.example.test"])
+      while top.process.status == nil { #expect(try small.take { _ in true }.width == 81) }
+      try capture.end(with: Signal.terminate)
+      withExtendedLifetime(pointer) {}
     }
   }
 
