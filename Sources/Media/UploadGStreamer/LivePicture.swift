@@ -9,6 +9,9 @@
   struct LivePicture {
     /// Pictures come a little early or late.
     private static let toleranceShare = 0.75
+    /// The shortest time between two sizes, since each begins with a key frame: a window that a
+    /// user resizes has many.
+    private static let resizeNs: UInt64 = 500_000_000
 
     var format: FrameFormat
     var geometry: FrameGeometry
@@ -17,6 +20,7 @@
     private var steps: PictureSteps
     /// The time of the newest picture that was sent.
     private var sentNs: UInt64?
+    private var resizedNs: UInt64?
 
     /// - Parameter size: of the first picture, upright.
     init(format: FrameFormat, geometry: FrameGeometry, size: PixelRect) {
@@ -41,6 +45,23 @@
       else { return }
       pipeline.scale(to: steps.size(at: steps.step), formatName: formatName)
       try pipeline.setCaps(caps)
+    }
+
+    /// Adopts the size of the frames, which a WebRTC receiver takes with a key frame. Too soon
+    /// after another size, they are scaled into that one.
+    /// - Returns: whether the size is new.
+    mutating func follow(
+      _ orientation: Orientation, ptsNs: UInt64, _ pipeline: Pipeline, _ encoder: any LiveEncoder
+    ) -> Bool {
+      let size = geometry.upright(orientation)
+      guard size.width != steps.width || size.height != steps.height,
+        !(encoder is SimulcastEncoder)
+      else { return false }
+      if let resizedNs, ptsNs < resizedNs + Self.resizeNs { return false }
+      resizedNs = ptsNs
+      steps.resize(to: size)
+      pipeline.scale(to: steps.size(at: steps.step), formatName: encoder.inputFormatName)
+      return true
     }
 
     /// Whether a picture is left out at the present frame rate.

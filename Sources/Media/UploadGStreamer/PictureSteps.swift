@@ -28,8 +28,8 @@
     /// A smaller side shows nothing.
     private static let leastSide = 90
 
-    let width: Int
-    let height: Int
+    private(set) var width: Int
+    private(set) var height: Int
     private(set) var index = 0
     /// Since when the bitrate allows a higher step.
     private var roomSinceNs: UInt64?
@@ -40,6 +40,12 @@
     }
 
     var step: Step { Self.all[index] }
+
+    /// The full size is another; the step stays, as far as the size allows it.
+    mutating func resize(to size: PixelRect) {
+      (width, height) = (size.width, size.height)
+      while !isUsable(index) { index -= 1 }
+    }
 
     /// - Returns: whether the step has changed.
     mutating func follow(_ bitsPerSecond: Int, of requested: Int, nowNs: UInt64) -> Bool {

@@ -199,6 +199,11 @@
       }
       try picture.follow(
         attempt.connection.bitrate, attempt.pipeline, formatName: encoder.inputFormatName)
+      if picture.follow(
+        frame.lease.metadata.orientation, ptsNs: ptsNs, attempt.pipeline, encoder)
+      {
+        attempt.connection.limit(bitsPerSecond: bitrate(picture).maximum)
+      }
       let isSkipped = picture.skips(ptsNs: ptsNs)
       self.attempt?.picture = picture
       if isSkipped { return lose(frame) }
