@@ -1,4 +1,4 @@
-"""Headless Firefox from Debian, controlled by WebDriver BiDi."""
+"""Firefox from Debian, controlled by WebDriver BiDi: headless, or with a window on $DISPLAY."""
 import asyncio
 import base64
 import itertools
@@ -17,13 +17,16 @@ PREFERENCES = {
     "browser.shell.checkDefaultBrowser": False, "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
 }
+# With a window, the focus is real: without it, a page cannot use the full screen.
+WINDOWED = {"remote.prefs.recommended": False, "focusmanager.testmode": False}
 
 
 class Browser:
     """One Firefox with one page, used as the one of chromium.py."""
 
-    def __init__(self, *flags):
-        self.flags = flags
+    def __init__(self, *flags, windowed=False):
+        self.flags = flags if windowed else ("--headless", *flags)
+        self.preferences = PREFERENCES | (WINDOWED if windowed else {})
 
     async def __aenter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True)
@@ -31,10 +34,10 @@ class Browser:
         profile.mkdir()
         lines = (
             f'user_pref("{name}", {str(value).lower()});\n'
-            for name, value in PREFERENCES.items())
+            for name, value in self.preferences.items())
         profile.joinpath("user.js").write_text("".join(lines))
         self.process = await asyncio.create_subprocess_exec(
-            "firefox-esr", "--headless", "--no-remote", "--profile", str(profile),
+            "firefox-esr", "--no-remote", "--profile", str(profile),
             "--remote-debugging-port=0", *self.flags, "about:blank",
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
             preexec_fn=end_with_parent,
@@ -102,6 +105,23 @@ class Browser:
         await self.call("input.performActions", context=self.context, actions=[{
             "type": "key", "id": "keyboard", "actions": [
                 {"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]}])
+
+    async def click(self, selector):
+        """Moves the pointer of $DISPLAY to an element and clicks, as a user does."""
+        from Xlib import X, display
+        from Xlib.ext import xtest
+        element = f"document.querySelector({json.dumps(selector)})"
+        await self.evaluate(f"{element}.scrollIntoView({{ block: 'center' }})")
+        left, top = await self.evaluate(
+            "(({ left, top, width, height }) => [mozInnerScreenX + left + width / 2, "
+            "mozInnerScreenY + top + height / 2].map((side) => side * devicePixelRatio))"
+            f"({element}.getBoundingClientRect())")
+        screen = display.Display()
+        xtest.fake_input(screen, X.MotionNotify, x=int(left), y=int(top))
+        xtest.fake_input(screen, X.ButtonPress, 1)
+        xtest.fake_input(screen, X.ButtonRelease, 1)
+        screen.sync()
+        screen.close()
 
     async def screenshot(self, path):
         shot = await self.call("browsingContext.captureScreenshot", context=self.context)

@@ -1,11 +1,13 @@
 """Opens a page in a browser and writes its state as a line of JSON a few times a second.
 
-  watch_page.py ADDRESS [PICTURE | without=CODEC] [browser=firefox] [orders=FIFO] [untrusted]
+  watch_page.py ADDRESS [PICTURE | without=CODEC] [browser=firefox] [window] [orders=FIFO]
+                [untrusted]
 
 The first line is `chromium PID`, or `firefox PID`. SIGUSR1 makes it write a screenshot to the file
 PICTURE. With `without`, Chromium does not offer that video codec; with `untrusted`, it accepts any
-certificate. Each line of FIFO is `press KEY`, or an expression that the page evaluates: then the
-answer is a line `= VALUE` in JSON.
+certificate. Each line of FIFO is `press KEY`, or `click SELECTOR` (Firefox with `window`, which shows
+one on $DISPLAY), or an expression that the page evaluates: then the answer is a line `= VALUE` in
+JSON.
 """
 import asyncio
 import json
@@ -80,8 +82,11 @@ async def follow(browser, path):
         lambda: asyncio.StreamReaderProtocol(reader), open(path, "r+b", buffering=0))
     while line := (await reader.readline()).decode().strip():
         try:
-            press = line.removeprefix("press ")
-            value = await (browser.evaluate(line) if press == line else browser.press(press))
+            word, _, rest = line.partition(" ")
+            if word in ("press", "click"):
+                value = await getattr(browser, word)(rest)
+            else:
+                value = await browser.evaluate(line)
             say("=", json.dumps(value, ensure_ascii=False))
         except RuntimeError as error:
             say("=", json.dumps(f"error: {error}"))
@@ -90,7 +95,9 @@ async def follow(browser, path):
 async def main():
     name = "firefox" if "browser=firefox" in sys.argv else "chromium"
     flags = ["--ignore-certificate-errors"] if "untrusted" in sys.argv else []
-    async with {"firefox": firefox, "chromium": chromium}[name].Browser(*flags) as browser:
+    options = {"windowed": True} if "window" in sys.argv else {}
+    module = {"firefox": firefox, "chromium": chromium}[name]
+    async with module.Browser(*flags, **options) as browser:
         say(name, browser.process.pid)
         for codec in [word[8:] for word in sys.argv[2:] if word.startswith("without=")]:
             await browser.call(

@@ -121,19 +121,26 @@
     /// - Parameters:
     ///   - script: a program of Tests/Tools that writes what the page shows.
     ///   - root: where orders for the page are passed; nil without `order`.
+    ///   - screen: where its window is; nil without one.
     init(
       by script: String = "watch_page.py", _ arguments: String...,
-      usedIn root: TemporaryRoot? = nil, in network: OwnNetwork? = nil
+      usedIn root: TemporaryRoot? = nil, on screen: VirtualScreen? = nil,
+      in network: OwnNetwork? = nil
     ) throws {
       let path = root?.file("orders.\(UUID())")
       if let path { try output(of: "mkfifo", [path]) }
       // Open for both, so that this does not wait for the browser.
       orders = try path.map { try FileHandle(forUpdating: URL(filePath: $0)) }
       let arguments = arguments + (path.map { ["orders=" + $0] } ?? [])
-      program = try start("/usr/bin/python3", [tool(script)] + arguments, in: network)
+      program = try start(
+        "/usr/bin/python3", [tool(script)] + arguments + (screen == nil ? [] : ["window"]),
+        in: network, environment: screen?.environment ?? [:])
+      // A browser's first start takes minutes on a busy machine.
+      try program.waitForOutput("\n", within: .seconds(300))
     }
 
-    /// Presses a key (`press Tab`), or evaluates an expression.
+    /// Presses a key (`press Tab`), clicks on an element (`click SELECTOR`), or evaluates an
+    /// expression.
     /// - Returns: the value of the expression, in JSON.
     @discardableResult func order(_ text: String) throws -> String {
       guard let orders else { throw HarnessError("the page takes no orders") }

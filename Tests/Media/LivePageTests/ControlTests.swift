@@ -48,7 +48,42 @@
       for other in others { try other.end(with: SIGTERM) }
     }
 
-    /// - Parameter isPressing: false for Firefox: without a window, its keys press no button.
+    /// Firefox allows both only after a user's own click on a window that has the focus.
+    @Test func firefoxShowsPicturesInsetAndOnTheFullScreen() throws {
+      let neighbour = try OwnNetwork()
+      let network = try OwnNetwork(cabledTo: neighbour)
+      let screen = try VirtualScreen(width: 1280, height: 800)
+      let desktop = try Desktop(on: screen)
+      let view = try ViewProgram(root, ["--encoder=vp8"], in: network)
+      let capture = try root.capture()
+      let page = try BrowserPage(
+        view.url, "browser=firefox", usedIn: root, on: screen, in: network)
+      try page.waitForMovingPictures()
+      func isPressed(_ control: String) -> String {
+        "document.querySelector('[data-part=\(control)]').ariaPressed === 'true'"
+      }
+      try page.order("click [data-part=full]")
+      let full = "document.fullscreenElement?.dataset.part === 'player'"
+      try page.wait(until: "\(full) && \(isPressed("full"))")
+      try page.wait(until: "innerWidth === 1280 && innerHeight === 800")
+      // The same button ends it.
+      try page.order("click [data-part=full]")
+      try page.wait(until: "!document.fullscreenElement && !(\(isPressed("full")))")
+      try page.order("click [data-part=inset]")
+      let inset = "document.pictureInPictureElement === document.querySelector('video')"
+      try page.wait(until: "\(inset) && \(isPressed("inset"))")
+      try page.order("document.querySelector('[data-part=inset]').click()")
+      try page.wait(until: "!document.pictureInPictureElement && !(\(isPressed("inset")))")
+      try page.waitForMovingPictures()
+      try page.program.end(with: SIGTERM)
+      try view.program.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+      withExtendedLifetime(desktop) {}
+    }
+
+    /// - Parameter isPressing: false for Firefox: without a window, its keys press no button. Nor
+    ///   can
+    ///   it show more than the page: `firefoxShowsPicturesInsetAndOnTheFullScreen`.
     private func checkControls(_ page: BrowserPage, pressing isPressing: Bool) throws {
       if isPressing {
         try page.wait(for: "sound") { $0.contains { $0.level > 0.05 } }
