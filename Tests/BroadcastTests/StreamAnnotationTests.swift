@@ -71,11 +71,14 @@ import Testing
     }
   }
 
-  /// Its host goes on meanwhile: the extension is restarted.
+  /// Its host goes on meanwhile: the extension is restarted. The application would be waited for
+  /// longer than the test.
   @Test func nameReachesAnApplicationThatWasStopped() throws {
     try withWatchdog {
+      var request = scene.request
+      request.answerTimeout = .seconds(3600)
       let application = try application()
-      let session = try scene.start()
+      let session = try scene.controller.start(request).session
       try scene.events.wait(for: .live)
       application.process.send(signal: Signal.stop)
       for name in ["org.example.one", "org.example.two"] { try annotate(name) }

@@ -75,9 +75,15 @@ package struct Desktop {
     }
   }
 
+  /// Activates a window, until it is: the manager ignores a request for a window that it does not
+  /// manage yet, which wmctrl does not report.
   package func bringToFront(_ window: ShownWindow) throws {
-    try waitUntil("\(window.id) can be activated") {
-      try wmctrl("-i", "-a", window.id).status.isSuccess
+    let id = UInt32(window.id.dropFirst(2), radix: 16)
+    try waitUntil("\(window.id) is active") {
+      guard try wmctrl("-i", "-a", window.id).status.isSuccess else { return false }
+      let answer = try screen.show("xprop", ["-root", "_NET_ACTIVE_WINDOW"]).finish().output
+      let active = answer.firstMatch(of: /# 0x([0-9a-f]+)/)?.output.1
+      return active.flatMap { UInt32($0, radix: 16) } == id
     }
   }
 

@@ -97,6 +97,8 @@ public struct BroadcastRequest: Sendable {
   public var duration: Duration?
   /// How long the extension may take to finish after it is asked to.
   public var finishTimeout = defaultFinishTimeout
+  /// How long an application that publishes its own frames may take to take its name.
+  var answerTimeout = Duration.seconds(1)
 
   static let usualSoundSources: [SampleBufferType: String] = [
     .audioApp: "pulse:monitor", .audioMic: "pulse:mic",

@@ -5,9 +5,6 @@ import Synchronization
 /// The name of an application that publishes its own frames. A capture follows a setting of the
 /// group; an application knows only its publisher, which takes the name from the host.
 extension HostRun {
-  /// How long a publisher may take to answer.
-  private static let answerTimeout = Duration.seconds(1)
-
   /// Passes on a name that a host has set. While nobody publishes the stream it stays in the
   /// record, which the extension changes once somebody does.
   ///
@@ -15,13 +12,14 @@ extension HostRun {
   /// at a time: the change of the record, or of another, wakes the supervision again.
   func deliverApplication(of record: BroadcastRecord) {
     // Checked, because any publishing member can write the record.
-    guard let stream = starter?.request.publishedStream,
+    guard let request = starter?.request, let stream = request.publishedStream,
       let name = ApplicationID(record.undeliveredApplication), delivery.begin()
     else { return }
+    let timeout = request.answerTimeout
     do {
       try startThread(named: "annotation") { [board, session, delivery, wake] in
         let isDelivered = StreamAnnotation.set(
-          name, of: stream, in: board.group, until: .after(Self.answerTimeout))
+          name, of: stream, in: board.group, until: .after(timeout))
         if isDelivered {
           // If that cannot be written, the name is passed on again, which changes nothing.
           _ = try? board.change(session) { record in

@@ -33,21 +33,28 @@
     /// - Parameters:
     ///   - hadWorked: whether the attempt had reached the peer.
     ///   - wait: the least time until the next attempt, which the peer asks for.
+    ///   - nowNs: the time of the failure.
     /// - Returns: the time until the next attempt; nil if that is after the deadline.
-    mutating func fail(hadWorked: Bool, asking wait: Duration? = nil) -> Duration? {
-      let isProven = next.monotonicNs &+ provenTime.clampedNanoseconds <= monotonicNowNs()
+    mutating func fail(
+      hadWorked: Bool, asking wait: Duration? = nil, nowNs: UInt64 = monotonicNowNs()
+    ) -> Duration? {
+      func after(_ time: Duration) -> Deadline {
+        let sum = nowNs.addingReportingOverflow(time.clampedNanoseconds)
+        return sum.overflow ? .never : Deadline(monotonicNs: sum.partialValue)
+      }
+      let isProven = next.monotonicNs &+ provenTime.clampedNanoseconds <= nowNs
       if hadWorked, isProven || !hasWorked {
         hasWorked = true
-        retryDeadline = .after(limit)
+        retryDeadline = after(limit)
         if isProven { backOff.reset() }
       } else if retryDeadline == nil {
-        retryDeadline = .after(firstLimit)
+        retryDeadline = after(firstLimit)
       }
       let pause = max(backOff.next(), wait ?? .zero)
-      guard let retryDeadline, !retryDeadline.isPast,
-        wait == nil || .after(pause) < retryDeadline
+      guard let retryDeadline, nowNs < retryDeadline.monotonicNs,
+        wait == nil || after(pause) < retryDeadline
       else { return nil }
-      next = .after(pause)
+      next = after(pause)
       return pause
     }
 
