@@ -3,8 +3,8 @@ import FrameBus
 import Platform
 import SubjectKit
 
-// The subscriber of `framebus bench demand`: a user's program, with the public API alone. It refuses
-// to encode: it reads each picture once, as the first step of an encoder does.
+// The subscriber of `framebus bench demand`: a user's program, with the public API alone. It
+// refuses to encode: it reads each picture once, as the first step of an encoder does.
 
 /// `BusViewer ROOT STREAM [WIDTH HEIGHT [FPS]]`: ROOT is the root of a group. It states the box and
 /// the rate as its demand, without them nothing, and prints `N frames, WIDTHxHEIGHT` each second.

@@ -289,8 +289,8 @@ def crowd():
     seat = Seat()
     program, where, count = sys.argv[3:6]
     descriptor = seat.files[0] if where == "futex" else seat.files[2]
-    if where == "poll":
-        struct.pack_into("<I", seat.page, AT_WAITING, WAITING_BELL)
+    waiting = WAITING_BELL if where == "poll" else WAITING_FUTEX
+    struct.pack_into("<I", seat.page, AT_WAITING, waiting)
     threads = subprocess.Popen(
         [program, where, str(descriptor), count], pass_fds=[descriptor], stdout=subprocess.PIPE,
         preexec_fn=lambda: libc.prctl(1, signal.SIGKILL))
