@@ -122,8 +122,8 @@
       }
     }
 
-    /// Whether a subscriber needs so many frames a second. A file has all of its frames published,
-    /// as it is read no faster than its subscribers take them.
+    /// Whether subscribers need the frame at the rate of their demand. A file publishes all of its
+    /// frames, as it is read no faster than they take them.
     private mutating func isNeeded(_ item: borrowing SinkItem, _ demand: Demand?) -> Bool {
       guard isLive, let ptsNs = item.ptsNs, !selection.needs(Int64(clamping: ptsNs), demand)
       else { return true }
