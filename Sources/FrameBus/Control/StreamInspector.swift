@@ -65,7 +65,8 @@ public final class StreamInspector {
   /// last poll did not reach.
   private func streamsInTurn() throws(SystemError) -> [StreamName] {
     let directory = try Directory(path: group.streamsPath)
-    let leftOut = Set(unasked)
+    // In their order: those that it did not reach for longest come first.
+    let turns = Dictionary(uniqueKeysWithValues: unasked.enumerated().map { ($1, $0) })
     var queues: [UInt32: [StreamName]] = [:]
     for text in try Endpoint.names(in: directory).sorted() {
       guard let name = try? StreamName(text),
@@ -75,7 +76,7 @@ public final class StreamInspector {
       queues[status.ownerID, default: []].append(name)
     }
     let ordered = queues.sorted { $0.key < $1.key }.map { _, names in
-      names.filter(leftOut.contains) + names.filter { !leftOut.contains($0) }
+      names.sorted { turns[$0] ?? .max < turns[$1] ?? .max }
     }
     let longest = ordered.map(\.count).max() ?? 0
     return (0..<longest).flatMap { turn in ordered.compactMap { $0.dropFirst(turn).first } }

@@ -23,6 +23,8 @@ public struct SoundMixer {
   private static let tolerance = 960
   /// How far ahead of the newest chunk sound is kept: 20 s. Sound with a later time is lost.
   private static let horizon = 960_000
+  /// As much sound as this, all of it too late, is not a single delay: half a second.
+  private static let alwaysLate = 24_000
 
   private var states: [Source: State] = [:]
   private var nextNumber = 0
@@ -31,6 +33,10 @@ public struct SoundMixer {
   private var mixed: [Float] = []
   /// Sample frames that were too late or too far ahead.
   public private(set) var lostCount = 0
+  /// By how much the newest sound came too late, and how much of it did, in sample frames.
+  private var lateRun = (lateness: 0, count: 0)
+  /// How late sound is that is always too late.
+  private var lateness = 0
 
   public init() {}
 
@@ -59,7 +65,11 @@ public struct SoundMixer {
     let skipped = min(count, max(0, position - start))
     lostCount += start < 0 ? 0 : skipped
     // A source whose sound is entirely late does not extend its timeout.
-    guard skipped < count else { return }
+    guard skipped < count else {
+      if start >= 0 { noteLate(position - start, count) }
+      return
+    }
+    lateRun = (0, 0)
     states[source]?.heardAtNs = nowNs
     states[source]?.end = start + count
     let offset = (start + skipped - position) * 2
@@ -70,9 +80,19 @@ public struct SoundMixer {
     }
   }
 
+  private mutating func noteLate(_ late: Int, _ count: Int) {
+    lateRun = (max(lateRun.lateness, late), lateRun.count + count)
+    if lateRun.count >= Self.alwaysLate { lateness = max(lateness, lateRun.lateness) }
+  }
+
   /// The length of the sound that is buffered.
   public var bufferedNs: UInt64 {
     UInt64(mixed.count / 2) * SoundChunk.durationNs / UInt64(SoundChunk.sampleFrameCount)
+  }
+
+  /// How late sound is that has come too late for half a second, so that none of it was mixed.
+  public var latenessNs: UInt64 {
+    UInt64(lateness) * SoundChunk.durationNs / UInt64(SoundChunk.sampleFrameCount)
   }
 
   /// The time of the next chunk.

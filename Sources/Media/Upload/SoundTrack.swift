@@ -11,7 +11,10 @@ package struct SoundTrack {
   /// A live stream of sound that delivers nothing for this long is treated as silent.
   package static let liveTimeoutNs: UInt64 = 300_000_000
   /// Silence is inserted only this far behind the pictures, so that sound in transit still fits.
-  private static let silenceMarginNs: Int64 = 300_000_000
+  private static let silenceMarginNs: UInt64 = 300_000_000
+  /// The most by which it is further behind, if sound is always too late, which would never be
+  /// heard.
+  private static let mostLatenessNs: UInt64 = 1_500_000_000
   /// The most that sound runs ahead of the pictures.
   private static let leadNs: UInt64 = 1_000_000_000
   /// The most frames of sound, and samples in total, that wait for the first picture.
@@ -142,8 +145,9 @@ package struct SoundTrack {
     guard let timeline else { return mixer.next(nowNs: nowNs, silentUntilNs: .min) }
     let picturesNs = timeline.lastNs
     guard mixer.positionNs < UInt64(clamping: picturesNs) + Self.leadNs else { return nil }
+    let marginNs = Self.silenceMarginNs + min(mixer.latenessNs, Self.mostLatenessNs)
     return mixer.next(
-      nowNs: nowNs, silentUntilNs: fillsGaps ? picturesNs &- Self.silenceMarginNs : .min)
+      nowNs: nowNs, silentUntilNs: fillsGaps ? picturesNs &- Int64(marginNs) : .min)
   }
 
   /// After the last input: the remaining sound, chunk by chunk, up to the end of the pictures.

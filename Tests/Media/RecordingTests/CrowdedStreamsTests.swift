@@ -84,13 +84,20 @@ import Testing
     withExtendedLifetime(peer) {}
   }
 
-  /// The user's own sockets are queried in turn: each poll begins where the last one ended.
-  @Test func streamBehindTooManySocketsIsFoundByALaterPoll() throws {
+  /// The user's own sockets are queried in turn: each poll begins where the last one ended, however
+  /// few it reaches.
+  @Test(arguments: [64, 4096])
+  func streamBehindTooManySocketsIsFoundByALaterPoll(descriptors: Int) throws {
     let studio = try Studio()
     let worker = try studio.worker()
+    let count = descriptors == 64 ? "300" : "2000"
     let peer = try hostilePeer(
-      "crowd_of_sockets", in: studio.group, "2000", "\(currentUserID())")
-    let top = try studio.start(["top", "--interval", "0.1"])
+      "crowd_of_sockets", in: studio.group, count, "\(currentUserID())")
+    let top = try RunningProgram(
+      "sh",
+      ["-c", "ulimit -Sn \(descriptors); ulimit -Hn \(descriptors); exec \"$@\"", "sh"]
+        + [try pathOfProgram("framebus"), "top", "--interval", "0.1"],
+      environment: ["FRAMEBUS_HOME": studio.root.path, "FRAMEBUS_GROUP": nil])
     try top.waitForOutput("screen  live")
     #expect(try top.end(with: SIGINT).status == .exited(130))
     withExtendedLifetime((worker, peer)) {}

@@ -102,6 +102,23 @@ import Testing
     #expect(chunks.allSatisfy { $0.chunk == SoundChunk(samples(480)) })
   }
 
+  @Test func soundThatIsTooLateForHalfASecondIsSaidToBeLate() {
+    var mixer = SoundMixer()
+    let source = mixer.addSource(timeoutNs: 0, nowNs: 0)
+    while mixer.next(nowNs: 1, silentUntilNs: 200 * tenMs) != nil {}
+    func addLate(_ chunks: Range<Int64>) {
+      for chunk in chunks { mixer.add(samples(480), atNs: chunk * tenMs, from: source, nowNs: 1) }
+    }
+    addLate(100..<149)
+    #expect(mixer.latenessNs == 0)
+    // One that is not too late begins the count again.
+    mixer.add(samples(480), atNs: 200 * tenMs, from: source, nowNs: 1)
+    addLate(100..<149)
+    #expect(mixer.latenessNs == 0)
+    mixer.add(samples(480), atNs: 149 * tenMs, from: source, nowNs: 1)
+    #expect(mixer.latenessNs == 1_000_000_000)
+  }
+
   @Test func lastChunkIsPaddedWithSilence() {
     var mixer = SoundMixer()
     let source = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
