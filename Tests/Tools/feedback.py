@@ -38,6 +38,14 @@ async def send_remb(receiver, bits_per_second):
     await receiver._send_rtcp(packet)
 
 
+def video_source(receiver):
+    """The source of the pictures, not of their retransmissions; None before the first packet.
+    libwebrtc ignores feedback whose media source is not one of its own."""
+    sources = receiver._RTCRtpReceiver__remote_streams
+    repeated = receiver._RTCRtpReceiver__rtx_ssrc
+    return next((each for each in sources if each not in repeated), None)
+
+
 class Arrivals:
     """Reports when each packet arrived, as browsers do
     (draft-holmer-rmcat-transport-wide-cc-extensions-01). Make it before the first connection."""
@@ -61,11 +69,12 @@ class Arrivals:
     async def report(self, receiver):
         while True:
             await asyncio.sleep(0.05)
-            if self.times:
+            source = video_source(receiver)
+            if self.times and source is not None:
                 times, self.times = self.times, {}
-                await receiver.transport._send_rtp(self.packet(receiver, times))
+                await receiver.transport._send_rtp(self.packet(receiver, source, times))
 
-    def packet(self, receiver, times):
+    def packet(self, receiver, source, times):
         """Times are in quarters of milliseconds; numbers are of 16 bits."""
         first = min(times)
         if max(times) - first > 0x8000:
@@ -83,7 +92,7 @@ class Arrivals:
                     before = times[number]
             chunks += struct.pack("!H", chunk)
         head = struct.pack(
-            "!LLHHL", receiver._RTCRtpReceiver__rtcp_ssrc, 0, first, len(numbers),
+            "!LLHHL", receiver._RTCRtpReceiver__rtcp_ssrc, source, first, len(numbers),
             (times[first] // 256 & 0xFFFFFF) << 8 | self.count % 256)
         self.count += 1
         body = head + chunks + deltas

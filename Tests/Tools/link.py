@@ -12,7 +12,7 @@ Addresses are those of the two ends. Keys; lines of standard input change them (
   jitter=N  milliseconds that are added to that at most, at random; no packet overtakes another
   loss=N    the share of packets towards the namespace that are lost at random
 
-The bytes that this side sends into the link are those of DEVICE (/sys/class/net/DEVICE/statistics).
+It runs with real-time priority. The bytes that this side sends into the link are those of DEVICE (/sys/class/net/DEVICE/statistics).
 """
 import collections
 import ctypes
@@ -61,6 +61,8 @@ def write(descriptor, packet):
 
 
 change(sys.argv[5:])
+# On a busy machine, waiting for a processor would be a delay of the link.
+os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 outer = end(device, near, far)
 with open(f"/var/run/netns/{namespace}") as found:
     if ctypes.CDLL(None, use_errno=True).setns(found.fileno(), CLONE_NEWNET) != 0:
