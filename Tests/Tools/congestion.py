@@ -1,17 +1,19 @@
 """Measures uploads over links that change, beside Chromium as the sender. Needs root.
 
-  congestion.py PRODUCTS [seconds=10] [only=NAME,…] [senders=framebus,chromium]
+  congestion.py PRODUCTS [seconds=10] [rounds=1] [only=NAME,…] [senders=framebus,chromium]
 
 PRODUCTS is the directory of the built programs. Both send noise of 704x400 at 30 frames a second
 and at most 4 Mbit/s, in turns, over a link with a round trip of 40 ms and a queue of 250 ms
 (link.py) to the same receiver (whip_server.py, aiortc), which reports the arrival of each packet. It
 writes a table: of what the link carries, the share that arrived; the longest time without a new
-picture; and the age of a picture when it was decoded, for 95 of 100.
+picture; the age of a picture when it was decoded, for 95 of 100; pictures a second; and the most
+frequent size. Each figure is the median of the rounds, with minimum and maximum.
 """
 import collections
 import os
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -137,10 +139,21 @@ def figures(seen, begin, end, byte_count, capacity):
     ages = sorted(each[1] for each in times if each[1] < 60_000)
     used = byte_count * 8 / ((end - begin) / 1000) / (capacity * 1000)
     freeze = max(after - before for before, after in zip(moments, moments[1:]))
-    sizes = collections.Counter(each[2] for each in times).most_common(1)
-    return [
-        f"{used:.2f}", f"{freeze / 1000:.2f}", str(ages[len(ages) * 95 // 100]) if ages else "–",
-        f"{len(times) * 1000 / (end - begin):.0f}", sizes[0][0] if sizes else "–"]
+    # Without a picture, the age of the last one is unknown, and at least as high as the freeze.
+    age = ages[len(ages) * 95 // 100] if ages else freeze
+    return used, freeze / 1000, age, len(times) * 1000 / (end - begin), [each[2] for each in times]
+
+
+def summary(rounds):
+    """The median of each figure, with minimum and maximum."""
+    *columns, sizes = zip(*rounds)
+    for values, form in zip(columns, (".2f", ".2f", ".0f", ".0f")):
+        text = f"{statistics.median(values):{form}}"
+        if len(values) > 1:
+            text += f" ({min(values):{form}}–{max(values):{form}})"
+        yield text
+    common = collections.Counter(size for each in sizes for size in each).most_common(1)
+    yield common[0][0] if common else "–"
 
 
 def measure(sender, phases, seconds):
@@ -187,6 +200,11 @@ print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
 for name, phases in SCENES.items():
     if "only" in options and not any(word in name for word in options["only"].split(",")):
         continue
-    for sender in options.get("senders", "framebus,chromium").split(","):
-        for capacity, row in measure(sender, phases, SECONDS):
-            print(f"| {name} | {sender} | {capacity / 1000:g} | {' | '.join(row)} |", flush=True)
+    rows = collections.defaultdict(list)
+    for _ in range(int(options.get("rounds", 1))):
+        for sender in options.get("senders", "framebus,chromium").split(","):
+            for number, (capacity, row) in enumerate(measure(sender, phases, SECONDS)):
+                rows[number, sender, capacity].append(row)
+    for (_, sender, capacity), rounds in sorted(rows.items(), key=lambda row: row[0][0]):
+        print(f"| {name} | {sender} | {capacity / 1000:g} | {' | '.join(summary(rounds))} |",
+              flush=True)
