@@ -1,24 +1,25 @@
-// A crowd of threads that sleep where a publisher wakes: thousands on the board's futex, or polling
+// A crowd of threads that sleep where a publisher wakes: hundreds on the board's futex, or polling
 // one bell. For WakingTests.
 //
 // build: cc -O1 -pthread -o crowd crowd.c
 // usage: crowd futex|poll DESCRIPTOR THREADS
 //   futex  DESCRIPTOR is a board's memory, which is mapped read-only
 //   poll   DESCRIPTOR is the hearing end of a bell
-// Says "ready" when all threads are about to sleep, and goes on until it is killed. They are of the
-// lowest priority: what they cost the publisher stays the same, and other tests get on meanwhile.
+// Says "ready" when all threads are about to sleep, and goes on until it is killed. They are of low
+// priority, so that other tests get on meanwhile, but not of the idle one: beside other programs,
+// they would then never get to sleep again.
 #define _GNU_SOURCE
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,7 +58,7 @@ int main(int count, char **arguments) {
     word = (const volatile uint32_t *)(board + FB_AT_WAKE);
   }
   bell = descriptor;
-  sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+  setpriority(PRIO_PROCESS, 0, 10);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);

@@ -5,9 +5,9 @@
 
 The first line is `chromium PID`, or `firefox PID`. SIGUSR1 makes it write a screenshot to the file
 PICTURE. With `without`, Chromium does not offer that video codec; with `untrusted`, it accepts any
-certificate. Each line of FIFO is `press KEY`, or `click SELECTOR` (Firefox with `window`, which shows
-one on $DISPLAY), or an expression that the page evaluates: then the answer is a line `= VALUE` in
-JSON.
+certificate. Each line of FIFO is `press KEY`, or `click SELECTOR` (Firefox with `window`, which
+shows one on $DISPLAY), or an expression that the page evaluates: then the answer is a line
+`= VALUE` in JSON.
 """
 import asyncio
 import json

@@ -31,7 +31,8 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   times=yes       also writes media times: of each picture, beside the time that the test pattern
                   drew (`time 1.2 1.2`), of flashes and beeps by the sender's clock (`flash 9.0`), and
                   when a report relates the two (`report video`)
-  points=X.Y,…    also writes each picture's time and its colours there (`points 1.2 ff00ff 404040`)
+  points=X.Y,…    also writes each picture's time and its colours there (`points 1.2 ff00ff 404040`);
+                  pictures of another size than the first are fitted into that
   seen=yes        also writes when each picture was decoded and the age that its mark shows, in
                   milliseconds (`seen 123456 48 704x400`)
   sizes=N         also writes how many bytes of media arrived with each N pictures (`bytes 40000`)
@@ -120,13 +121,20 @@ async def watch(receiver, frame, number, count):
 
 
 def colours(frame):
-    """Of the points that were asked for."""
+    """Of the points that were asked for, in the first picture's size.
+
+    A picture of another size is fitted into that one, between black borders."""
     plane = frame.to_rgb().planes[0]
     pixels = bytes(plane)
+    width, height = settings.setdefault("first size", (frame.width, frame.height))
+    scale = min(width / frame.width, height / frame.height)
     for point in settings["points"].split(","):
         x, y = map(int, point.split("."))
+        x = int((x - (width - frame.width * scale) / 2) // scale)
+        y = int((y - (height - frame.height * scale) / 2) // scale)
         start = y * plane.line_size + x * 3
-        yield pixels[start:start + 3].hex()
+        is_inside = 0 <= x < frame.width and 0 <= y < frame.height
+        yield pixels[start:start + 3].hex() if is_inside else "000000"
 
 
 async def received(receiver):
