@@ -253,7 +253,10 @@ static gboolean direct(GstElement *element, GstPad *pad, gpointer peer) {
                           : gst_structure_get_string(gst_caps_get_structure(caps, 0), "media");
   // Retransmission is for video only: Chromium does not accept NACK for sound.
   bool isVideo = g_strcmp0(media, "video") == 0;
-  if (isVideo) webrtc_peer_pace(peer, pad);
+  if (isVideo) {
+    webrtc_peer_pace(peer, pad);
+    webrtc_peer_gate(peer, pad);
+  }
   if (transceiver != NULL)
     g_object_set(transceiver, "direction", GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY,
                  "do-nack", isVideo, NULL);

@@ -31,6 +31,13 @@ struct webrtc_sending {
   GMutex lock;
   /// By the low bits of the sequence number.
   struct webrtc_sent sent[WEBRTC_SENT_COUNT];
+  /// Until when nothing is sent again, and until when what was sent is given up; 0 at first.
+  int64_t pausedUntilUs, givenUpUntilUs;
+  /// Whether pictures are dropped up to a key frame, and when one was last requested for that.
+  bool awaitsKeyFrame;
+  int64_t awaitedAtUs;
+  /// Whether pictures can be dropped before they become packets.
+  bool hasGate;
   /// The bytes that retransmissions may use now.
   int64_t creditBytes;
   /// When time was last counted for them.
@@ -74,6 +81,10 @@ struct webrtc_peer {
 void webrtc_peer_bound_sending(webrtc_peer *peer, GstElement *repeater);
 /// Spreads the packets that pass a pad of webrtcbin by `webrtc_peer_set_pace`.
 void webrtc_peer_pace(webrtc_peer *peer, GstPad *pad);
+
+/// Drops pictures before the payloader that sends to a pad of webrtcbin, where
+/// `webrtc_peer_pause` asks for it.
+void webrtc_peer_gate(webrtc_peer *peer, GstPad *pad);
 
 /// Records the fingerprints that the peer's description contains.
 void webrtc_peer_expect(webrtc_peer *peer, const GstSDPMessage *description);

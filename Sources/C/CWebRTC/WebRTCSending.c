@@ -97,6 +97,28 @@ static void repeat_key_request(webrtc_peer *peer, GstPad *pad) {
   gst_object_unref(repeater);
 }
 
+/// The packet that a retransmission repeats, whose number is before the content (RFC 4588, section
+/// 4). NULL: it is no longer known. The lock is held.
+static const struct webrtc_sent *repeated(const struct webrtc_sending *sending, GstBuffer *buffer) {
+  guint8 bytes[2];
+  if (gst_buffer_extract(buffer, RTP_HEADER, bytes, sizeof bytes) != sizeof bytes) return NULL;
+  uint16_t number = GST_READ_UINT16_BE(bytes);
+  const struct webrtc_sent *sent = &sending->sent[number % WEBRTC_SENT_COUNT];
+  return sent->number == number && sent->size > 0 ? sent : NULL;
+}
+
+/// The retransmission without its content, if what it repeats is given up.
+static GstBuffer *without_content(struct webrtc_sending *sending, GstBuffer *buffer) {
+  g_mutex_lock(&sending->lock);
+  const struct webrtc_sent *sent = repeated(sending, buffer);
+  bool isGivenUp = sent != NULL && sent->atUs < sending->givenUpUntilUs;
+  g_mutex_unlock(&sending->lock);
+  if (!isGivenUp) return buffer;
+  buffer = gst_buffer_make_writable(buffer);
+  gst_buffer_resize(buffer, 0, RTP_HEADER + 2);
+  return buffer;
+}
+
 /// Counts a packet of pictures, and numbers it if the peer agreed to that.
 static gboolean on_packet(GstBuffer **buffer, guint index, gpointer context) {
   (void)index;
@@ -106,6 +128,8 @@ static gboolean on_packet(GstBuffer **buffer, guint index, gpointer context) {
   struct packet_head head = head_of(*buffer);
   if (head.isSound) return TRUE;
   if (GST_BUFFER_FLAG_IS_SET(*buffer, GST_RTP_BUFFER_FLAG_RETRANSMISSION)) {
+    if (head.isPlain) *buffer = without_content(sending, *buffer);
+    size = gst_buffer_get_size(*buffer);
     atomic_fetch_add(&sending->repeatedBytes, size);
     atomic_fetch_add(&sending->repeatedCount, 1);
   } else {
@@ -146,6 +170,8 @@ static bool allows(struct webrtc_sending *sending, uint32_t source, uint16_t num
       MIN(sending->creditBytes + paceBytes / PACE_SHARE * elapsedUs / G_USEC_PER_SEC,
           (int64_t)MAXIMUM_CREDIT);
   sending->creditAtUs = nowUs;
+  if (nowUs < sending->pausedUntilUs) return false;
+  if (isKnown && sent->atUs < sending->givenUpUntilUs) size = RTP_HEADER;
   if (size > sending->creditBytes) return false;
   if (isKnown) {
     if (sent->count == MAXIMUM_COUNT || nowUs - sent->atUs > MAXIMUM_AGE_US) return false;

@@ -163,7 +163,10 @@
       }
       guard try isWorking(attempt), hasRoom else { return false }
       // Nothing counts the units that wait for the connection's pace.
-      guard demand != nil, attempt.pipeline.backlogNs > Self.mostBacklogNs else { return true }
+      guard demand != nil,
+        attempt.pipeline.backlogNs > Self.mostBacklogNs
+          || connection.bitrate.pausedUntilNs > monotonicNowNs()
+      else { return true }
       sleep(until: min(deadline, .after(.milliseconds(5))))
       return false
     }
@@ -206,14 +209,16 @@
       }
       let isSkipped = picture.skips(ptsNs: ptsNs)
       self.attempt?.picture = picture
-      if isSkipped { return lose(frame) }
+      if isSkipped || attempt.connection.bitrate.pausedUntilNs > monotonicNowNs() {
+        return lose(frame)
+      }
       try attempt.pipeline.push(
         frame, geometry: picture.geometry, ptsNs: ptsNs - attempt.startNs,
         durationNs: picture.format.assumedFrameNs)
     }
 
-    /// Drops a frame: at a lower frame rate, or because webrtcbin 1.22 would send media that the
-    /// answer refuses.
+    /// Drops a frame: at a lower frame rate, while a queue on the way drains, or because webrtcbin
+    /// 1.22 would send media that the answer refuses.
     private func lose(_ frame: HeldFrame) {
       if frame.lease.sequence != refused { lostFrames += 1 }
       refused = frame.lease.sequence

@@ -187,6 +187,10 @@
       pipeline.set(.init("bitrate", String(soundBitsPerSecond)), of: "opusenc")
     }
 
+    func pause(untilNs: UInt64, restarts: Bool) {
+      unsafe webrtc_peer_pause(handle, untilNs, restarts)
+    }
+
     /// Makes a C call that writes a message when it fails.
     @unsafe private func call(
       _ body: (UnsafeMutablePointer<CChar>, Int) -> Bool

@@ -8,6 +8,13 @@ public struct BitrateControl: Hashable, Sendable {
   public private(set) var bitsPerSecond: Int
   /// Packets sent again so far.
   public private(set) var repeatedPackets = 0
+  /// Until when nothing is sent, because a queue on the way drains; 0 at first.
+  public private(set) var pausedUntilNs: UInt64 = 0
+  /// How often the pictures began anew with a key frame, because too much was lost to be sent
+  /// again. What was sent before is then given up.
+  public private(set) var restarts = 0
+  /// When the last of the pauses after which they did began.
+  private var restartedNs: UInt64 = 0
   private var delays: DelayEstimate?
   private var loss: LossEstimate
   /// The receiver's own bound.
@@ -17,6 +24,12 @@ public struct BitrateControl: Hashable, Sendable {
   private var encoderBitsPerSecond: Int
 
   private static let paceFactor = 2.5
+  /// Receivers report losses every second or so.
+  private static let lateReportsNs: UInt64 = 1_000_000_000
+  /// How long a full queue takes to drain, where no delays are reported, and how often at most
+  /// pictures begin anew there.
+  private static let usualQueueNs: UInt64 = 200_000_000
+  private static let restartPauseNs: UInt64 = 3_000_000_000
   /// A receiver cannot demand less, which would be no picture.
   private static let leastReceiverMaximum = 30_000
   private static let sound = (usual: 96_000, least: 32_000)
@@ -69,8 +82,13 @@ public struct BitrateControl: Hashable, Sendable {
       delays.update(report.arrivals, roundTripNs: report.roundTripNs ?? 0, nowNs: nowNs)
       delays.limit(Double(minimum), Double(maximum))
       self.delays = delays
+      if let overload = delays.overload { pause(for: overload, nowNs) }
     }
     loss.add(report, used: Double(bitsPerSecond), hasDelays: delays != nil, nowNs: nowNs)
+    if loss.overflowedNs == nowNs, nowNs > restartedNs &+ Self.restartPauseNs {
+      restart(after: nowNs)
+      pausedUntilNs = nowNs &+ Self.usualQueueNs
+    }
     settle()
     let wanted = media
     let change = abs(Double(wanted - encoderBitsPerSecond))
@@ -80,6 +98,18 @@ public struct BitrateControl: Hashable, Sendable {
     else { return false }
     encoderBitsPerSecond = wanted
     return true
+  }
+
+  private mutating func restart(after timeNs: UInt64) {
+    restarts += 1
+    restartedNs = timeNs
+  }
+
+  private mutating func pause(for overload: Overload, _ nowNs: UInt64) {
+    pausedUntilNs = overload.untilNs
+    if overload.beganNs > restartedNs, overload.losesTooMuch { restart(after: overload.beganNs) }
+    // What the queue lost says nothing about the path.
+    loss.ignoreReports(untilNs: overload.untilNs &+ Self.lateReportsNs)
   }
 
   private mutating func settle() {

@@ -27,6 +27,8 @@ struct DelayEstimate: Hashable, Sendable {
   private var decreasedNs: UInt64 = 0
   /// The throughput at which queues grew before, averaged.
   private var capacity: Double?
+  /// The present overload, or the last one.
+  private(set) var overload: Overload?
 
   /// The part of the throughput that lets a queue drain.
   private static let decrease = 0.85
@@ -45,6 +47,8 @@ struct DelayEstimate: Hashable, Sendable {
   private static let queueMs = (short: 40.0, long: 80.0)
   /// A long queue drains within a second, at this share of the throughput at least.
   private static let leastDecrease = 0.55
+  /// A queue of this length is an overload, if this many times what the path carries is sent.
+  private static let overload = (queueMs: 100.0, factor: 1.4, pauseNs: 1_500_000_000 as UInt64)
 
   init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
 
@@ -52,9 +56,10 @@ struct DelayEstimate: Hashable, Sendable {
   mutating func update(_ arrivals: [PacketArrival], roundTripNs: UInt64, nowNs: UInt64) {
     for arrival in arrivals {
       throughput.add(arrival)
-      trains.add(arrival)
+      let isAfterOverload = overload.map { arrival.sentNs > $0.untilNs } ?? true
+      if isAfterOverload { trains.add(arrival) }
       guard let arrivedNs = arrival.arrivedNs else { continue }
-      trend.add(arrival.sentNs, arrivedNs)
+      if isAfterOverload { trend.add(arrival.sentNs, arrivedNs) }
       delayMs = Double(Int64(bitPattern: arrivedNs &- arrival.sentNs)) / 1e6
       leastDelayMs = min(leastDelayMs, delayMs)
     }
@@ -63,6 +68,7 @@ struct DelayEstimate: Hashable, Sendable {
     // Clocks drift, and a path may become a longer one.
     leastDelayMs += elapsed
     let queueMs = delayMs - leastDelayMs
+    if isOverloaded(arrivals, queueMs, nowNs) { return }
     switch trend.signal {
     case .overuse: reduce(queueMs, roundTripNs, nowNs)
     case .normal where queueMs > Self.queueMs.long: reduce(queueMs, roundTripNs, nowNs)
@@ -75,6 +81,33 @@ struct DelayEstimate: Hashable, Sendable {
   /// The bounds of the bitrate; what an encoder does not use cannot be estimated.
   mutating func limit(_ minimum: Double, _ maximum: Double) {
     bitsPerSecond = min(maximum, max(minimum, bitsPerSecond))
+  }
+
+  /// Whether the queue of an overload drains, or has yet to begin.
+  private mutating func isOverloaded(
+    _ arrivals: [PacketArrival], _ queueMs: Double, _ nowNs: UInt64
+  ) -> Bool {
+    let before = arrivals.prefix { packet in
+      overload.map { packet.sentNs <= $0.untilNs } ?? true
+    }
+    if !before.isEmpty, overload != nil {
+      overload?.update(
+        Array(before), carried: throughput.carriedLately, queueNs: queueMs * 1e6)
+    } else {
+      if let overload, nowNs < overload.untilNs &+ Self.overload.pauseNs { return false }
+      guard queueMs > Self.overload.queueMs, let offered = throughput.offered,
+        let carried = throughput.carriedLately, offered > Self.overload.factor * carried
+      else { return false }
+      overload = Overload(offered: offered, carried: carried, nowNs: nowNs)
+      overload?.update(arrivals, carried: nil, queueNs: queueMs * 1e6)
+      (decreasedNs, trend) = (nowNs, DelayTrend())
+      trains.reset()
+      jumps.noteQueue(nowNs)
+    }
+    guard let carried = overload?.carried else { return false }
+    capacity = carried
+    bitsPerSecond = min(bitsPerSecond, Self.decrease * carried)
+    return true
   }
 
   private mutating func reduce(_ queueMs: Double, _ roundTripNs: UInt64, _ nowNs: UInt64) {
@@ -156,6 +189,7 @@ private struct Jumps: Hashable, Sendable {
 /// What was sent in half a second, and how fast it arrived.
 private struct Throughput: Hashable, Sendable {
   private static let windowNs: UInt64 = 500_000_000
+  private static let late = (packets: 10, windowNs: 80_000_000 as UInt64)
   private var packets: [PacketArrival] = []
 
   mutating func add(_ packet: PacketArrival) {
@@ -172,6 +206,23 @@ private struct Throughput: Hashable, Sendable {
   var carried: Double? {
     Self.rate(
       packets.compactMap { packet in packet.arrivedNs.map { ($0, packet.byteCount) } })
+  }
+
+  /// The same of what arrived last: while a queue drains, what the path carries. Nil until there
+  /// is enough to tell.
+  var carriedLately: Double? {
+    let arrived = packets.compactMap { packet in
+      packet.arrivedNs.map { (timeNs: $0, byteCount: packet.byteCount) }
+    }
+    guard let newest = arrived.last else { return nil }
+    let late = arrived.reversed().enumerated().prefix { index, packet in
+      index < Self.late.packets || packet.timeNs &+ Self.late.windowNs >= newest.timeNs
+    }
+    guard late.count >= Self.late.packets, let first = late.last?.element,
+      newest.timeNs > first.timeNs
+    else { return nil }
+    let byteCount = late.reduce(0) { $0 + $1.element.byteCount } - first.byteCount
+    return Double(byteCount * 8) / (Double(newest.timeNs - first.timeNs) / 1e9)
   }
 
   private static func rate(_ packets: [(timeNs: UInt64, byteCount: Int)]) -> Double? {

@@ -11,6 +11,9 @@ struct LossEstimate: Hashable, Sendable {
   private var ownShare = 0.0
   private var cut: Cut?
   private var requests = Requests()
+  private var ignoredUntilNs: UInt64 = 0
+  /// When requests last showed that a queue on the way is full.
+  private(set) var overflowedNs: UInt64 = 0
 
   /// A rate that was lowered, and the losses at it.
   private struct Cut: Hashable, Sendable {
@@ -30,12 +33,20 @@ struct LossEstimate: Hashable, Sendable {
   private static let comparison = (rate: 0.87, share: 0.67)
   /// More is not believed to be.
   private static let mostOwnShare = 0.25
+  private static let forgetting = 0.25
 
   init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
 
+  /// Losses are not counted for a while.
+  mutating func ignoreReports(untilNs: UInt64) { ignoredUntilNs = untilNs }
+
   mutating func add(_ report: WebRTCReport, used: Double, hasDelays: Bool, nowNs: UInt64) {
-    sum.packetsExpected += report.packetsExpected
-    sum.packetsLost += report.packetsLost
+    if nowNs < ignoredUntilNs {
+      (sum, judgedNs) = (WebRTCReport(), nowNs)
+    } else {
+      sum.packetsExpected += report.packetsExpected
+      sum.packetsLost += report.packetsLost
+    }
     if let time = report.roundTripNs {
       roundTripNs = time
       leastRoundTripNs = min(leastRoundTripNs, time)
@@ -43,6 +54,7 @@ struct LossEstimate: Hashable, Sendable {
     let requested = requests.add(report.packetsRequested, used: used, nowNs: nowNs)
     if !hasDelays, let requested {
       bitsPerSecond = used * max(0.3, 1 - requested) * 0.85
+      overflowedNs = nowNs
       // Reports on the time before are outdated.
       judgedNs = nowNs
       sum = WebRTCReport()
@@ -52,25 +64,35 @@ struct LossEstimate: Hashable, Sendable {
     guard let share = sum.lostShare else { return }
     judgedNs = nowNs
     self.share = share
+    let deviation = deviation(of: sum.packetsExpected)
     sum = WebRTCReport()
     let hasQueue = roundTripNs.map { $0 > leastRoundTripNs &+ Self.queueNs } ?? false
     // The queue is full, and what is lost is what does not fit.
     if share >= Self.few, hasQueue, !hasDelays { return bitsPerSecond = used * (1 - share) * 0.85 }
     if !hasQueue { learn(share, used) }
     switch share - ownShare {
-    case ..<Self.few: bitsPerSecond *= hasDelays ? Self.growthBesideDelays : Self.growth
-    case Self.many...: bitsPerSecond = used * (1 - 0.5 * (share - ownShare))
+    case ..<(Self.few + deviation): bitsPerSecond *= hasDelays ? Self.growthBesideDelays : Self.growth
+    case (Self.many + 2 * deviation)...: bitsPerSecond = used * (1 - 0.5 * (share - ownShare))
     default: break
     }
   }
 
+  /// By how much the share of so many packets differs from the path's own by chance.
+  private func deviation(of packetCount: UInt64) -> Double {
+    (ownShare * (1 - ownShare) / Double(max(1, packetCount))).squareRoot()
+  }
+
   /// Whether fewer are lost at a lower rate.
   private mutating func learn(_ share: Double, _ used: Double) {
-    ownShare = min(ownShare, share)
-    guard share >= Self.many else { return cut = nil }
-    guard let cut else { return self.cut = Cut(bitsPerSecond: used, share: share) }
-    guard used < Self.comparison.rate * cut.bitsPerSecond else { return }
-    if share > Self.comparison.share * cut.share { ownShare = min(share, Self.mostOwnShare) }
+    // A second with few losses may be chance.
+    if share < ownShare { ownShare += Self.forgetting * (share - ownShare) }
+    guard let cut else {
+      if share >= Self.many { cut = Cut(bitsPerSecond: used, share: share) }
+      return
+    }
+    let isLess = share < Self.comparison.share * cut.share
+    guard isLess || used < Self.comparison.rate * cut.bitsPerSecond else { return }
+    if !isLess { ownShare = min(share, Self.mostOwnShare) }
     self.cut = nil
   }
 }

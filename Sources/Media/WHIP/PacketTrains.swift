@@ -14,6 +14,8 @@ struct PacketTrains: Hashable, Sendable {
   private static let longestGapNs: UInt64 = 12_000_000
   /// Older ones say little about the path.
   private static let windowNs: UInt64 = 700_000_000
+  /// A train that takes this many times as long to arrive as to leave waited on the way.
+  private static let delayedFactor = 1.1
   private static let fewest = (trains: 5, packets: 12)
 
   private var trains: [Train] = []
@@ -41,9 +43,11 @@ struct PacketTrains: Hashable, Sendable {
     {
       // The pace waits after each packet, so the time of sending is that of all but the last.
       let sentBits = bits - Double((last.byteCount - first.byteCount) * 8)
-      let sentNs = Double(last.sentNs - first.sentNs) * bits / max(sentBits, 1)
+      let gapNs = Double(last.sentNs - first.sentNs)
+      let sentNs = gapNs * bits / max(sentBits, 1)
       // None arrives faster than it was sent; a network that passes packets on in groups seems to.
-      let seconds = max(Double(end - begin), sentNs) / 1e9
+      let isDelayed = Double(end - begin) > Self.delayedFactor * gapNs
+      let seconds = (isDelayed ? max(Double(end - begin), sentNs) : sentNs) / 1e9
       trains.append(
         Train(endNs: last.sentNs, bits: bits, packetCount: packetCount, seconds: seconds))
     }

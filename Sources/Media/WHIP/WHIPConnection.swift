@@ -51,7 +51,7 @@ public final class WHIPConnection: Sendable {
   }
 
   /// Between two looks for reports. Queues on the way grow within tenths of a second.
-  private static let reportInterval = Duration.milliseconds(100)
+  private static let reportInterval = Duration.milliseconds(50)
 
   private let engine: any WebRTCEngine
   private let endpoint: WHIPEndpoint
@@ -284,7 +284,13 @@ public final class WHIPConnection: Sendable {
   private func adapt(to report: WebRTCReport) {
     // Set under the lock, so that a bitrate that the user changes meanwhile is not undone.
     let changed = control.withLock { control -> Int? in
-      guard control.adapt(to: report, nowNs: monotonicNowNs()) else { return nil }
+      let before = control
+      let hasChanged = control.adapt(to: report, nowNs: monotonicNowNs())
+      let restarts = control.restarts > before.restarts
+      if restarts || control.pausedUntilNs != before.pausedUntilNs {
+        engine.pause(untilNs: control.pausedUntilNs, restarts: restarts)
+      }
+      guard hasChanged else { return nil }
       set(control)
       return control.mediaBitsPerSecond
     }

@@ -27,10 +27,15 @@ public protocol WebRTCEngine: AnyObject, Sendable {
   func set(bitsPerSecond: Int, pace: Int?)
   /// Changes the bitrate of the sound.
   func set(soundBitsPerSecond: Int)
+  /// Sends no retransmissions until this time of the monotonic clock.
+  /// - Parameter restarts: whether pictures then begin anew with a key frame, and those sent
+  ///   before are given up.
+  func pause(untilNs: UInt64, restarts: Bool)
 }
 
 extension WebRTCEngine {
   public func set(soundBitsPerSecond: Int) {}
+  public func pause(untilNs: UInt64, restarts: Bool) {}
 }
 
 public enum WebRTCEvent: Hashable, Sendable {

@@ -39,6 +39,12 @@ struct SimulatedLink {
   private var requested = 0
   private var sentBytes = 0
   private var waitsNs: [UInt64] = []
+  private var overflowBytes = 0
+  /// What is yet to be sent again, and since when.
+  private var missingBytes = 0
+  private var missingSinceNs: UInt64?
+  private var longestOutageNs: UInt64 = 0
+  private var restarts = 0
 
   /// What one run has shown.
   struct Figures {
@@ -49,6 +55,11 @@ struct SimulatedLink {
     var p95WaitNs: UInt64 = 0
     /// When the encoder's bitrate first had the asked for share of the maximum; nil: it never had.
     var recoveredAfter: Double?
+    /// What the full queue lost, in bytes.
+    var overflowBytes = 0
+    /// The time from the first of these losses until the pictures were complete again: the time
+    /// that it takes to send again what was lost, or until they began anew.
+    var outageNs: UInt64 = 0
   }
 
   init(
@@ -61,7 +72,7 @@ struct SimulatedLink {
   }
 
   mutating func run(seconds: Double, until share: Double = 0.9) -> Figures {
-    sentBytes = 0
+    (sentBytes, overflowBytes, longestOutageNs) = (0, 0, 0)
     waitsNs = []
     var figures = Figures()
     for step in 0..<Int(seconds * 1000) {
@@ -79,6 +90,8 @@ struct SimulatedLink {
     }
     waitsNs.sort()
     figures.bitsPerSecond = Double(sentBytes * 8) / seconds
+    figures.overflowBytes = overflowBytes
+    figures.outageNs = max(longestOutageNs, missingSinceNs.map { nowNs - $0 } ?? 0)
     figures.longestWaitNs = waitsNs.last ?? 0
     figures.p95WaitNs = waitsNs.isEmpty ? 0 : waitsNs[waitsNs.count * 95 / 100]
     return figures
@@ -86,11 +99,23 @@ struct SimulatedLink {
 
   /// Pictures differ in size, and each hundredth is a key frame.
   private mutating func encode() {
+    if control.pausedUntilNs > nowNs { return }
+    if control.restarts > restarts {
+      restarts = control.restarts
+      (unsentBytes, missingBytes, frame) = (0, 0, 99)
+      endOutage()
+    }
     frame += 1
     let usual = Double(control.mediaBitsPerSecond) / 8 * Double(Self.frameNs) / 1e9
     let share = frame % 100 == 0 ? 4.0 : [0.7, 1.2, 0.9, 1.1, 1.0][frame % 5]
     // The pictures after a key frame are smaller.
     unsentBytes += Int(usual * (frame % 100 < 10 ? share * 0.7 : share))
+  }
+
+  private mutating func endOutage() {
+    guard let missingSinceNs else { return }
+    longestOutageNs = max(longestOutageNs, nowNs - missingSinceNs)
+    self.missingSinceNs = nil
   }
 
   /// 0…1, by xorshift.
@@ -111,7 +136,17 @@ struct SimulatedLink {
     report.packetsExpected += 1
     let waitNs = freeNs > nowNs ? freeNs - nowNs : 0
     waitsNs.append(waitNs)
-    let isLost = chance() < lostShare || waitNs >= longestWaitNs
+    let isOverflow = waitNs >= longestWaitNs
+    let isLost = chance() < lostShare || isOverflow
+    if isOverflow {
+      overflowBytes += bytes
+      missingBytes += bytes
+      missingSinceNs = missingSinceNs ?? nowNs
+    } else if missingBytes > 0 {
+      // At best, half of what is sent repeats what was lost.
+      missingBytes = max(0, missingBytes - bytes / 2)
+      if missingBytes == 0 { endOutage() }
+    }
     if isLost {
       report.packetsLost += 1
       requested += 1
