@@ -12,8 +12,13 @@
 
 enum {
   RTP_HEADER = 12,
-  /// A header of one-byte extensions with one of two bytes (RFC 8285, section 4.2).
-  NUMBER_HEADER = 8,
+  /// Of one-byte header extensions, with the number of words that follow (RFC 8285, section 4.2).
+  EXTENSION_HEADER = 4,
+  EXTENSION_PROFILE = 0xBEDE,
+  /// One of two bytes, and one byte of padding.
+  NUMBER = 4,
+  /// Longer headers are not numbered.
+  MAXIMUM_EXTENSION_WORDS = 32,
   /// A packet is retransmitted at most so often, and not after this time: a receiver has by then
   /// gone on, or asks for a key frame.
   MAXIMUM_COUNT = 6,
@@ -36,33 +41,56 @@ enum {
 };
 
 struct packet_head {
-  /// Whether it has neither a header extension nor contributing sources.
-  bool isPlain;
+  /// Whether a number can be added: to a header without contributing sources, with none or
+  /// one-byte extensions.
+  bool canBeNumbered;
+  bool hasExtensions;
+  /// With its extensions.
+  size_t headerSize;
   bool isSound;
   uint16_t number;
   uint32_t source;
 };
 
 static struct packet_head head_of(GstBuffer *buffer) {
-  guint8 bytes[RTP_HEADER];
-  if (gst_buffer_extract(buffer, 0, bytes, sizeof bytes) != sizeof bytes)
-    return (struct packet_head){0};
-  return (struct packet_head){.isPlain = (bytes[0] & 0xDF) == 0x80,
-                              .isSound = (bytes[1] & 0x7F) == WEBRTC_SOUND_PAYLOAD,
-                              .number = GST_READ_UINT16_BE(bytes + 2),
-                              .source = GST_READ_UINT32_BE(bytes + 8)};
+  guint8 bytes[RTP_HEADER + EXTENSION_HEADER] = {0};
+  gsize count = gst_buffer_extract(buffer, 0, bytes, sizeof bytes);
+  if (count < RTP_HEADER) return (struct packet_head){0};
+  struct packet_head head = {.canBeNumbered = (bytes[0] & 0xCF) == 0x80,
+                             .hasExtensions = (bytes[0] & 0x10) != 0,
+                             .headerSize = RTP_HEADER,
+                             .isSound = (bytes[1] & 0x7F) == WEBRTC_SOUND_PAYLOAD,
+                             .number = GST_READ_UINT16_BE(bytes + 2),
+                             .source = GST_READ_UINT32_BE(bytes + 8)};
+  if (!head.hasExtensions) return head;
+  size_t words = GST_READ_UINT16_BE(bytes + RTP_HEADER + 2);
+  head.headerSize += EXTENSION_HEADER + 4 * words;
+  if (count < sizeof bytes || GST_READ_UINT16_BE(bytes + RTP_HEADER) != EXTENSION_PROFILE ||
+      words > MAXIMUM_EXTENSION_WORDS || head.headerSize > gst_buffer_get_size(buffer))
+    head.canBeNumbered = false;
+  return head;
 }
 
-/// The packet with a transport-wide sequence number. Only the header is copied.
-static GstBuffer *numbered(GstBuffer *buffer, unsigned extension, uint16_t number) {
-  guint8 bytes[RTP_HEADER + NUMBER_HEADER];
-  gst_buffer_extract(buffer, 0, bytes, RTP_HEADER);
-  bytes[0] |= 0x10;
-  const guint8 header[NUMBER_HEADER] = {
-      0xBE, 0xDE, 0, 1, (guint8)(extension << 4 | 1), (guint8)(number >> 8), (guint8)number, 0};
-  memcpy(bytes + RTP_HEADER, header, sizeof header);
-  GstBuffer *made = gst_buffer_new_memdup(bytes, sizeof bytes);
-  gst_buffer_copy_into(made, buffer, GST_BUFFER_COPY_MEMORY, RTP_HEADER, SIZE_MAX);
+/// The packet with a transport-wide sequence number, behind its other extensions. Only the header
+/// is copied.
+static GstBuffer *numbered(GstBuffer *buffer, struct packet_head head, unsigned extension,
+                           uint16_t number) {
+  guint8 bytes[RTP_HEADER + EXTENSION_HEADER + 4 * MAXIMUM_EXTENSION_WORDS + NUMBER];
+  gst_buffer_extract(buffer, 0, bytes, head.headerSize);
+  size_t size = head.headerSize;
+  if (!head.hasExtensions) {
+    bytes[0] |= 0x10;
+    GST_WRITE_UINT16_BE(bytes + RTP_HEADER, EXTENSION_PROFILE);
+    GST_WRITE_UINT16_BE(bytes + RTP_HEADER + 2, 0);
+    size += EXTENSION_HEADER;
+  }
+  guint16 words = GST_READ_UINT16_BE(bytes + RTP_HEADER + 2);
+  GST_WRITE_UINT16_BE(bytes + RTP_HEADER + 2, words + 1);
+  const guint8 added[NUMBER] = {(guint8)(extension << 4 | 1), (guint8)(number >> 8),
+                                (guint8)number, 0};
+  memcpy(bytes + size, added, sizeof added);
+  GstBuffer *made = gst_buffer_new_memdup(bytes, size + sizeof added);
+  gst_buffer_copy_into(made, buffer, GST_BUFFER_COPY_MEMORY, head.headerSize, SIZE_MAX);
   gst_buffer_copy_into(made, buffer, GST_BUFFER_COPY_METADATA, 0, SIZE_MAX);
   gst_buffer_unref(buffer);
   return made;
@@ -99,23 +127,25 @@ static void repeat_key_request(webrtc_peer *peer, GstPad *pad) {
 
 /// The packet that a retransmission repeats, whose number is before the content (RFC 4588, section
 /// 4). NULL: it is no longer known. The lock is held.
-static const struct webrtc_sent *repeated(const struct webrtc_sending *sending, GstBuffer *buffer) {
+static const struct webrtc_sent *repeated(const struct webrtc_sending *sending, GstBuffer *buffer,
+                                          struct packet_head head) {
   guint8 bytes[2];
-  if (gst_buffer_extract(buffer, RTP_HEADER, bytes, sizeof bytes) != sizeof bytes) return NULL;
+  if (gst_buffer_extract(buffer, head.headerSize, bytes, sizeof bytes) != sizeof bytes) return NULL;
   uint16_t number = GST_READ_UINT16_BE(bytes);
   const struct webrtc_sent *sent = &sending->sent[number % WEBRTC_SENT_COUNT];
   return sent->number == number && sent->size > 0 ? sent : NULL;
 }
 
 /// The retransmission without its content, if what it repeats is given up.
-static GstBuffer *without_content(struct webrtc_sending *sending, GstBuffer *buffer) {
+static GstBuffer *without_content(struct webrtc_sending *sending, GstBuffer *buffer,
+                                  struct packet_head head) {
   g_mutex_lock(&sending->lock);
-  const struct webrtc_sent *sent = repeated(sending, buffer);
+  const struct webrtc_sent *sent = repeated(sending, buffer, head);
   bool isGivenUp = sent != NULL && sent->atUs < sending->givenUpUntilUs;
   g_mutex_unlock(&sending->lock);
   if (!isGivenUp) return buffer;
   buffer = gst_buffer_make_writable(buffer);
-  gst_buffer_resize(buffer, 0, RTP_HEADER + 2);
+  gst_buffer_resize(buffer, 0, (gssize)head.headerSize + 2);
   return buffer;
 }
 
@@ -128,7 +158,7 @@ static gboolean on_packet(GstBuffer **buffer, guint index, gpointer context) {
   struct packet_head head = head_of(*buffer);
   if (head.isSound) return TRUE;
   if (GST_BUFFER_FLAG_IS_SET(*buffer, GST_RTP_BUFFER_FLAG_RETRANSMISSION)) {
-    if (head.isPlain) *buffer = without_content(sending, *buffer);
+    *buffer = without_content(sending, *buffer, head);
     size = gst_buffer_get_size(*buffer);
     atomic_fetch_add(&sending->repeatedBytes, size);
     atomic_fetch_add(&sending->repeatedCount, 1);
@@ -136,9 +166,9 @@ static gboolean on_packet(GstBuffer **buffer, guint index, gpointer context) {
     remember(sending, head, size);
   }
   unsigned extension = atomic_load(&sending->extension);
-  if (extension == 0 || !head.isPlain) return TRUE;
+  if (extension == 0 || !head.canBeNumbered) return TRUE;
   uint16_t number = atomic_fetch_add(&sending->nextNumber, 1);
-  *buffer = numbered(*buffer, extension, number);
+  *buffer = numbered(*buffer, head, extension, number);
   peer->sentHandler(peer->rtcpContext, number, size);
   return TRUE;
 }

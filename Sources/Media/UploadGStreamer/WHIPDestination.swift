@@ -65,6 +65,8 @@
       let startNs: UInt64
       /// Whether the track of sound has its format, without which there is no offer.
       var hasSoundUnit = false
+      /// What the connection takes of a shared encoder's pictures.
+      var budget = UnitBudget()
       /// The bitrate that was wanted of a shared encoder.
       var wantedBitsPerSecond = 0
 
@@ -445,6 +447,9 @@
         if unit.isSound { return }
         throw .upload(.sharedCodecRefused(endpoint.address))
       }
+      if !unit.isSound, self.attempt?.budget.takes(unit, at: attempt.connection.bitrate) == false {
+        return lostFrames += 1
+      }
       try attempt.pipeline.push(unit, ptsNs: ptsNs - attempt.startNs)
     }
 
@@ -476,34 +481,5 @@
 
   extension WHIPConnection.State {
     fileprivate var isEnded: Bool { if case .ended = self { true } else { false } }
-  }
-
-  extension ElementDescription {
-    /// The sound track without pictures. CWebRTC builds the same one beside pictures.
-    fileprivate static let sound =
-      [
-        ElementDescription(factory: "audioconvert", package: "gstreamer1.0-plugins-base"),
-        ElementDescription(
-          factory: "opusenc", package: "gstreamer1.0-plugins-base",
-          properties: [
-            .init("audio-type", "restricted-lowdelay"), .init("frame-size", "20"),
-            .init("bitrate", "96000"),
-          ]),
-      ] + soundPacking
-
-    /// Puts the parameter sets into the format, so that the offer never lacks them.
-    fileprivate static let sharedUnits = [
-      sharedParser, onlyCaps("video/x-h264,stream-format=avc,alignment=au"),
-    ]
-
-    fileprivate static let soundPacking = [
-      ElementDescription(factory: "rtpopuspay", package: "gstreamer1.0-plugins-good"),
-      .onlyCaps("application/x-rtp,media=audio,encoding-name=OPUS,payload=111"),
-    ]
-
-    /// Sends RTP over a WebRTC connection.
-    fileprivate static let transport = ElementDescription(
-      factory: "webrtcbin", package: "gstreamer1.0-plugins-bad",
-      properties: [.init("bundle-policy", "max-bundle"), .init("latency", "0")])
   }
 #endif

@@ -71,7 +71,8 @@ struct LossEstimate: Hashable, Sendable {
     if share >= Self.few, hasQueue, !hasDelays { return bitsPerSecond = used * (1 - share) * 0.85 }
     if !hasQueue { learn(share, used) }
     switch share - ownShare {
-    case ..<(Self.few + deviation): bitsPerSecond *= hasDelays ? Self.growthBesideDelays : Self.growth
+    case ..<(Self.few + deviation):
+      bitsPerSecond *= hasDelays ? Self.growthBesideDelays : Self.growth
     case (Self.many + 2 * deviation)...: bitsPerSecond = used * (1 - 0.5 * (share - ownShare))
     default: break
     }

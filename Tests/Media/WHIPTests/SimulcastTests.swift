@@ -41,6 +41,37 @@
       try janus.end(with: SIGINT)
     }
 
+    /// Behind the names of section and layer, so that a server can report arrivals.
+    @Test(.enabled(if: getuid() == 0, "only root can make networks"))
+    func packetsOfAllLayersAreNumbered() throws {
+      let network = try NetworkNamespace()
+      let janus = try network.startJanus(in: root)
+      let server = try WebServer(
+        "janus_whip.py", ["http://127.0.0.1:8088/janus", "layers=yes"], in: network,
+        on: "127.0.0.1")
+      let listener = try network.start("/usr/bin/python3", [tool("rtp_extensions.py"), "5"])
+      try listener.waitForOutput("listening")
+      let capture = try capture()
+      let upload = try network.start(
+        pathOfProgram("framebus"),
+        ["upload", "whip:\(server.address("whip"))", "--root", root.path, "--simulcast"])
+      try waitUntil("a picture: \(upload.transcript)") { !server.lines("frame ").isEmpty }
+      func packets() -> [[Substring]] {
+        listener.output.text.split(separator: "\n").filter { $0.hasPrefix("packet ") }
+          .map { $0.split(separator: " ") }.filter { $0.count == 4 && $0[3].hasPrefix("1,2") }
+      }
+      try waitUntil("packets: \(upload.transcript)") { packets().count > 300 }
+      // Janus has sent its answer before the first.
+      let found = packets().prefix(300)
+      #expect(found.allSatisfy { $0[3] == "1,2,5" }, "\(found.prefix(5))")
+      #expect(Set(found.map { $0[1] }).count >= 3)
+      let numbers = found.compactMap { UInt16($0[2]) }
+      #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 &+ 1 }, "\(numbers)")
+      for program in [upload, capture] { try program.end(with: SIGTERM) }
+      try listener.end(with: SIGKILL)
+      try janus.end(with: SIGINT)
+    }
+
     /// aiortc ignores the layers, so its answer does not take them.
     @Test func endpointWithoutSimulcastGetsOneSize() throws {
       let server = try WebServer("whip_server.py", ["0"])

@@ -1,0 +1,51 @@
+#if Media
+  import Testing
+
+  @testable import UploadGStreamer
+
+  /// What a slow connection takes of pictures that are encoded for several.
+  @Suite struct UnitBudgetTests {
+    private struct Taken: Equatable {
+      var bits = 0.0
+      var longestGap = 0
+      var afterGap = 0
+    }
+
+    /// 20 s of pictures with 1 Mbit/s, and a key frame every two seconds, which is 4 times as large.
+    private func taken(at bitsPerSecond: Int?) -> Taken {
+      var budget = UnitBudget()
+      var taken = Taken()
+      var gap = 0
+      for picture in 0..<600 {
+        let isKeyFrame = picture % 60 == 0
+        let byteCount = isKeyFrame ? 16_000 : 4_000
+        let isTaken = budget.takes(
+          byteCount, isKeyFrame: isKeyFrame, atNs: UInt64(picture) * 33_333_333,
+          bitsPerSecond: bitsPerSecond)
+        if isTaken {
+          taken.bits += Double(byteCount * 8)
+          // Nothing that needs a picture which was left out.
+          if gap > 0, !isKeyFrame { taken.afterGap += 1 }
+        }
+        gap = isTaken ? 0 : gap + 1
+        taken.longestGap = max(taken.longestGap, gap)
+      }
+      return taken
+    }
+
+    @Test(arguments: [100_000, 250_000, 500_000, 900_000])
+    func slowConnectionTakesItsBitrateFromKeyFrames(bitsPerSecond: Int) {
+      let taken = taken(at: bitsPerSecond)
+      let share = taken.bits / 20 / Double(bitsPerSecond)
+      #expect((0.5...1.15).contains(share), "\(taken)")
+      #expect(taken.afterGap == 0)
+      // Two of the key frames' intervals.
+      #expect(taken.longestGap <= 120, "\(taken)")
+    }
+
+    @Test func fastConnectionTakesAll() {
+      #expect(taken(at: nil).longestGap == 0)
+      #expect(taken(at: 1_100_000).longestGap == 0)
+    }
+  }
+#endif
