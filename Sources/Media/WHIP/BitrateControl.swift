@@ -26,10 +26,6 @@ public struct BitrateControl: Hashable, Sendable {
   private static let paceFactor = 2.5
   /// Receivers report losses every second or so.
   private static let lateReportsNs: UInt64 = 1_000_000_000
-  /// How long a full queue takes to drain, where no delays are reported, and how often at most
-  /// pictures begin anew there.
-  private static let usualQueueNs: UInt64 = 200_000_000
-  private static let restartPauseNs: UInt64 = 3_000_000_000
   /// A receiver cannot demand less, which would be no picture.
   private static let leastReceiverMaximum = 30_000
   private static let sound = (usual: 96_000, least: 32_000)
@@ -85,10 +81,6 @@ public struct BitrateControl: Hashable, Sendable {
       if let overload = delays.overload { pause(for: overload, nowNs) }
     }
     loss.add(report, used: Double(bitsPerSecond), hasDelays: delays != nil, nowNs: nowNs)
-    if loss.overflowedNs == nowNs, nowNs > restartedNs &+ Self.restartPauseNs {
-      restart(after: nowNs)
-      pausedUntilNs = nowNs &+ Self.usualQueueNs
-    }
     settle()
     let wanted = media
     let change = abs(Double(wanted - encoderBitsPerSecond))
@@ -100,14 +92,12 @@ public struct BitrateControl: Hashable, Sendable {
     return true
   }
 
-  private mutating func restart(after timeNs: UInt64) {
-    restarts += 1
-    restartedNs = timeNs
-  }
-
   private mutating func pause(for overload: Overload, _ nowNs: UInt64) {
     pausedUntilNs = overload.untilNs
-    if overload.beganNs > restartedNs, overload.losesTooMuch { restart(after: overload.beganNs) }
+    if overload.beganNs > restartedNs, overload.losesTooMuch {
+      restarts += 1
+      restartedNs = overload.beganNs
+    }
     // What the queue lost says nothing about the path.
     loss.ignoreReports(untilNs: overload.untilNs &+ Self.lateReportsNs)
   }

@@ -12,8 +12,6 @@ struct LossEstimate: Hashable, Sendable {
   private var cut: Cut?
   private var requests = Requests()
   private var ignoredUntilNs: UInt64 = 0
-  /// When requests last showed that a queue on the way is full.
-  private(set) var overflowedNs: UInt64 = 0
 
   /// A rate that was lowered, and the losses at it.
   private struct Cut: Hashable, Sendable {
@@ -54,7 +52,6 @@ struct LossEstimate: Hashable, Sendable {
     let requested = requests.add(report.packetsRequested, used: used, nowNs: nowNs)
     if !hasDelays, let requested {
       bitsPerSecond = used * max(0.3, 1 - requested) * 0.85
-      overflowedNs = nowNs
       // Reports on the time before are outdated.
       judgedNs = nowNs
       sum = WebRTCReport()
@@ -64,7 +61,7 @@ struct LossEstimate: Hashable, Sendable {
     guard let share = sum.lostShare else { return }
     judgedNs = nowNs
     self.share = share
-    let deviation = deviation(of: sum.packetsExpected)
+    let deviation = share > Self.mostOwnShare ? 0 : deviation(of: sum.packetsExpected)
     sum = WebRTCReport()
     let hasQueue = roundTripNs.map { $0 > leastRoundTripNs &+ Self.queueNs } ?? false
     // The queue is full, and what is lost is what does not fit.
@@ -78,7 +75,7 @@ struct LossEstimate: Hashable, Sendable {
     }
   }
 
-  /// By how much the share of so many packets differs from the path's own by chance.
+  /// By how much the share of this number of packets differs from the path's own by chance.
   private func deviation(of packetCount: UInt64) -> Double {
     (ownShare * (1 - ownShare) / Double(max(1, packetCount))).squareRoot()
   }

@@ -11,7 +11,7 @@
       var afterGap = 0
     }
 
-    /// 20 s of pictures with 1 Mbit/s, and a key frame every two seconds, which is 4 times as large.
+    /// 20 s of pictures with 1 Mbit/s, and a key frame, 4 times as large, every two seconds.
     private func taken(at bitsPerSecond: Int?) -> Taken {
       var budget = UnitBudget()
       var taken = Taken()

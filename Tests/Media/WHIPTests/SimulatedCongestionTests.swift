@@ -99,7 +99,6 @@ import Testing
     link.bitsPerSecond = 400_000
     _ = link.run(seconds: 2)
     #expect(link.control.mediaBitsPerSecond < 500_000)
-    #expect(link.control.restarts == 1)
     let figures = link.run(seconds: 15)
     #expect((0.6...1.2).contains(figures.bitsPerSecond / 400_000), "\(figures)")
     link.bitsPerSecond = 100e6

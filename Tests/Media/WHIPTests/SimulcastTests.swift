@@ -61,12 +61,12 @@
           .map { $0.split(separator: " ") }.filter { $0.count == 4 && $0[3].hasPrefix("1,2") }
       }
       try waitUntil("packets: \(upload.transcript)") { packets().count > 300 }
-      // Janus has sent its answer before the first.
+      // The first may leave before the answer is read. Janus forwards each, with its extensions.
       let found = packets().prefix(300)
-      #expect(found.allSatisfy { $0[3] == "1,2,5" }, "\(found.prefix(5))")
+      #expect(found.count { $0[3] != "1,2,5" } <= 6, "\(found.prefix(10))")
       #expect(Set(found.map { $0[1] }).count >= 3)
-      let numbers = found.compactMap { UInt16($0[2]) }
-      #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 &+ 1 }, "\(numbers)")
+      let numbers = Set(found.compactMap { Int($0[2]) }).sorted()
+      #expect(numbers.count > 100 && numbers.last == numbers.count - 1, "\(numbers)")
       for program in [upload, capture] { try program.end(with: SIGTERM) }
       try listener.end(with: SIGKILL)
       try janus.end(with: SIGINT)

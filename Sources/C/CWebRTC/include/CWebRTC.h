@@ -71,10 +71,10 @@ void webrtc_peer_number_packets(webrtc_peer *peer, unsigned extension);
 /// the way. 0, as at first: sends each picture at once.
 void webrtc_peer_set_pace(webrtc_peer *peer, uint64_t bitsPerSecond);
 /// Sends no retransmissions until this time of the monotonic clock, in nanoseconds.
-/// - restarts: whether the pictures then begin anew with a key frame. Up to it, pictures are dropped
-///   before they become packets; what was sent before is given up, and each of its packets that the
-///   peer requests is sent again without content, so that the peer waits for none. Has no effect on
-///   an encoder of several layers.
+/// - restarts: whether the pictures then begin anew with a key frame. Up to it, pictures are
+///   dropped before they become packets; what was sent before is given up, and each of its packets
+///   that the peer requests is sent again without content, so that the peer waits for none. Has no
+///   effect on an encoder of several layers.
 void webrtc_peer_pause(webrtc_peer *peer, uint64_t untilNs, bool restarts);
 /// The packets sent again so far, and their bytes.
 uint64_t webrtc_peer_repeated_count(webrtc_peer *peer);
