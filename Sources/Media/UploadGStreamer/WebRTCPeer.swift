@@ -15,6 +15,9 @@
 
     /// The number of a relay's addresses to use.
     private static let maximumAddresses = 4
+    /// The pace of a shared encoder's pictures on a link that carries less, as a part of its
+    /// bitrate.
+    private static let burstFactor = 1.2
 
     let events = WebRTCEvents()
     private let pipeline: Pipeline
@@ -176,8 +179,14 @@
     }
 
     func set(bitsPerSecond: Int, pace: Int?) {
+      if let demand {
+        // Its units come in bursts (`UnitBudget`), which would fill the queue of a slow link.
+        let isSlow = bitsPerSecond < demand.wantedBitsPerSecond / SharedDestination.leastShare
+        let most = isSlow ? Int(Double(bitsPerSecond) * Self.burstFactor) : .max
+        unsafe webrtc_peer_set_pace(handle, UInt64(min(pace ?? 0, most)))
+        return demand.mostBitsPerSecond = bitsPerSecond
+      }
       unsafe webrtc_peer_set_pace(handle, UInt64(pace ?? 0))
-      if let demand { return demand.mostBitsPerSecond = bitsPerSecond }
       let property = encoder.bitrate(bitsPerSecond)
       pipeline.set(property, of: encoder.factory)
     }

@@ -18,7 +18,7 @@
     /// The shortest time between requested key frames, because they are large.
     private static let keyFrameNs: UInt64 = 500_000_000
     /// The slowest destination lowers the bitrate of all to a quarter of the requested one at most.
-    private static let leastShare = 4
+    static let leastShare = 4
     /// How long the destinations may take to become complete, one longer than each may.
     private static let endTimeout = Duration.seconds(25)
 
