@@ -48,7 +48,7 @@ struct DelayEstimate: Hashable, Sendable {
   /// A long queue drains within a second, at this share of the throughput at least.
   private static let leastDecrease = 0.55
   /// A queue of this length is an overload, if this many times what the path carries is sent.
-  private static let overload = (queueMs: 100.0, factor: 1.4, pauseNs: 1_500_000_000 as UInt64)
+  private static let overload = (queueMs: 100.0, factor: 1.6, pauseNs: 1_500_000_000 as UInt64)
 
   init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
 
@@ -104,9 +104,10 @@ struct DelayEstimate: Hashable, Sendable {
       trains.reset()
       jumps.noteQueue(nowNs)
     }
-    guard let carried = overload?.carried else { return false }
-    capacity = carried
-    bitsPerSecond = min(bitsPerSecond, Self.decrease * carried)
+    guard let overload else { return false }
+    // Without losses it may have been a moment of a busy machine.
+    capacity = overload.losesTooMuch ? overload.carried : nil
+    bitsPerSecond = min(bitsPerSecond, Self.decrease * overload.carried)
     return true
   }
 
@@ -189,7 +190,7 @@ private struct Jumps: Hashable, Sendable {
 /// What was sent in half a second, and how fast it arrived.
 private struct Throughput: Hashable, Sendable {
   private static let windowNs: UInt64 = 500_000_000
-  private static let late = (packets: 10, windowNs: 80_000_000 as UInt64)
+  private static let late = (packets: 15, windowNs: 150_000_000 as UInt64)
   private var packets: [PacketArrival] = []
 
   mutating func add(_ packet: PacketArrival) {

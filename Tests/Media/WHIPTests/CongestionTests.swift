@@ -59,30 +59,6 @@
       try capture.end(with: SIGTERM)
     }
 
-    /// The encoder does not go below a quarter for the slowest destination. That one takes what its
-    /// link carries, from key frames on, and the file all.
-    @Test func slowLinkBesideAFileTakesItsShare() throws {
-      let network = try NetworkNamespace(slowLink: ["delay=20", "queue=250"])
-      let server = try WebServer("whip_server.py", ["0", "arrivals=yes"], in: network)
-      let capture = try capture()
-      let mkv = root.file("a.mkv")
-      let upload = try upload(to: server, "file:\(mkv)", "--bitrate", "2000k", "--json")
-      try server.waitForFrames(60)
-      try network.set("rate", 200)
-      let frameCount = server.frameNumbers.count
-      try server.waitForFrames(frameCount + 30)
-      let (bytes, start) = (try network.sentBytes, monotonicNowNs())
-      try server.waitForFrames(frameCount + 90)
-      let offered = Double(try network.sentBytes - bytes) * 8e9 / Double(monotonicNowNs() - start)
-      #expect(offered < 350_000, "\(offered) bit/s")
-      let result = try upload.end(with: SIGTERM)
-      #expect(result.status == .exited(0), "\(result.errors)")
-      let summary = try JSONDecoder().decode(Summary.self, from: Data(result.output.utf8))
-      #expect(summary.destinations?.map { $0.drops > 0 } == [true, false], "\(result.output)")
-      #expect(server.lines("POST") == ["POST 201"])
-      try capture.end(with: SIGTERM)
-    }
-
     /// 704x400 pixels have half the frame rate below 281 kbit/s, and half the sides below 140.
     @Test func fewBitsMakeFewerAndSmallerPicturesAndBack() throws {
       let network = try NetworkNamespace(slowLink: ["delay=20", "queue=250"])
@@ -121,10 +97,10 @@
       #expect(offer.count == 1 && offer[0].hasSuffix("transport-wide-cc-extensions-01"))
       let result = try upload.end(with: SIGTERM)
       let summary = try JSONDecoder().decode(Summary.self, from: Data(result.output.utf8))
-      #expect(summary.network?.target_bits_per_second == 300_000)
-      #expect(summary.network?.round_trip_ns ?? 0 >= 40_000_000)
+      #expect(summary.network.target_bits_per_second == 300_000)
+      #expect(summary.network.round_trip_ns ?? 0 >= 40_000_000)
       // A busy machine may lose a few packets.
-      #expect((summary.network?.lost_share ?? 0) < 0.1)
+      #expect((summary.network.lost_share ?? 0) < 0.1)
       try capture.end(with: SIGTERM)
     }
 
@@ -151,10 +127,6 @@
       let lost_share: Double?
       let retransmitted_packets: Int
     }
-    struct Part: Decodable {
-      let drops: Int
-    }
-    let network: Network?
-    let destinations: [Part]?
+    let network: Network
   }
 #endif
