@@ -7,26 +7,28 @@
   /// One run of a screen's or window's capture: paced, idle when nothing changes, following
   /// resizes.
   struct ScreenCapture: ~Copyable {
-    private let screen: RootScreen
-    private let target: CaptureTarget
-    private let pools: SharedPools
-    private let options: ScreenOptions
+    let screen: RootScreen
+    let target: CaptureTarget
+    let pools: SharedPools
+    let options: ScreenOptions
     private let session: CaptureSession
     private let damage: ScreenDamage
-    private var cursor: ScreenCursor
+    var cursor: ScreenCursor
     private var focus: ScreenFocus
     private var rules: FollowedProtection
-    private var protection: ProtectedWindows
-    private var privateSegment: PrivateSegment?
-    private var area: PixelRect
-    private var extent: CaptureExtent
+    var protection: ProtectedWindows
+    var privateSegment: PrivateSegment?
+    /// What is published while a smaller picture suffices.
+    var reduced: ReducedPicture?
+    var area: PixelRect
+    var extent: CaptureExtent
     private var pacer: FramePacer
     private var isDamaged = true
     /// What may differ between the newest published frame and the next.
-    private var changes = DamageRegion.none
+    var changes = DamageRegion.none
     /// Asked for right after the grab, as another client may have drawn between the request before
     /// it and the grab itself.
-    private var changesMeanwhile: ScreenDamage.Pending?
+    var changesMeanwhile: ScreenDamage.Pending?
     private var presence = CaptureTarget.Presence.shown
     /// It was shown since the last check, and may have been hidden only for a moment before.
     private var isNewlyShown = false
@@ -34,7 +36,7 @@
     /// Why subscribers receive no frames, as far as they were told.
     private var pauseReason: PauseReason?
     /// Its size or presence may be another now.
-    private var needsCheck = true
+    var needsCheck = true
     /// The next frame is published even if the screen has not changed.
     private var owesFrame = true
     private var knownJoins: UInt64 = 0
@@ -134,6 +136,7 @@
       do { try publisher.setFormat(format) } catch {
         throw .publishing(.publisher(error))
       }
+      reduced = nil
       owesFrame = true
       changes = .full
     }
@@ -148,7 +151,7 @@
     }
 
     /// Protects the windows that the group's setting names now.
-    private mutating func followSetting() {
+    mutating func followSetting() {
       let former = rules.failure
       if rules.refresh() {
         protection.follow(rules.rule)
@@ -160,9 +163,9 @@
     }
 
     /// Whether nobody can tell at the moment where a protected window may be seen.
-    private var isUndecided: Bool { protection.isUndecided || rules.failure != nil }
+    var isUndecided: Bool { protection.isUndecided || rules.failure != nil }
 
-    private mutating func refreshProtection(upTo limit: Int = .max) throws(ScreenError) {
+    mutating func refreshProtection(upTo limit: Int = .max) throws(ScreenError) {
       guard try protection.refresh(upTo: limit) else { return }
       changes = .full
       owesFrame = true
@@ -200,7 +203,7 @@
     }
 
     /// - Parameter readsSocket: false for what is there already.
-    private mutating func readEvents(readsSocket: Bool = true) throws(ScreenError) {
+    mutating func readEvents(readsSocket: Bool = true) throws(ScreenError) {
       for event in screen.connection.takeEvents(readsSocket: readsSocket) {
         if event.type == screen.damageEvent || event.isOverflow { isDamaged = true }
         if event.type == screen.cursorEvent || event.isOverflow { cursor.markStale() }
@@ -295,8 +298,10 @@
       let nowNs = monotonicNowNs()
       isDamaged = false
       let changesBefore = takeDamage()
+      // A smaller picture is made of what has changed alone.
+      if extent.divisor > 1 { changes.formUnion(try drawing(until: changesBefore)) }
       let outcome = Result { () throws(ScreenError) in try grab(into: &loan) }
-      changes.formUnion(try drawing(until: changesBefore))
+      if extent.divisor == 1 { changes.formUnion(try drawing(until: changesBefore)) }
       // The picture may contain it or not: it counts for this frame and for the next.
       let meanwhile = try takeChangesMeanwhile()
       changes.formUnion(meanwhile)
@@ -336,12 +341,12 @@
       session.countFrame(isCopy: backend != .shm)
     }
 
-    private mutating func takeChangesMeanwhile() throws(ScreenError) -> DamageRegion {
+    mutating func takeChangesMeanwhile() throws(ScreenError) -> DamageRegion {
       guard let pending = changesMeanwhile.take() else { return .none }
       return try drawing(until: pending)
     }
 
-    private mutating func takeDamage() -> ScreenDamage.Pending {
+    mutating func takeDamage() -> ScreenDamage.Pending {
       damage.take(protection.nextQuestion())
     }
 
@@ -354,145 +359,6 @@
       try readEvents(readsSocket: false)
       protection.noteDrawing(areas, of: pending.number)
       return DamageRegion(areas)
-    }
-
-    private mutating func drawCursor(into bytes: inout MutableRawSpan) throws(ScreenError) {
-      guard options.drawsCursor else { return }
-      let before = cursor.drawnBounds
-      let isNew = try cursor.refresh()
-      cursor.draw(into: &bytes, area: area, stride: area.width * 4)
-      guard isNew || cursor.drawnBounds != before else { return }
-      changes.insert(before)
-      changes.insert(cursor.drawnBounds)
-    }
-
-    /// - Returns: false if the target became another, or a protected window may be anywhere: what
-    ///   was written, if anything, is not to be published.
-    private mutating func grab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
-      for _ in 0..<Self.grabAttempts {
-        if try attemptGrab(into: &loan) { return true }
-        if needsCheck || isUndecided { return false }
-      }
-      // Somebody moves them without rest. For a moment nobody can.
-      let connection = screen.connection
-      try connection.grabServer()
-      defer { connection.ungrabServer() }
-      try readEvents(readsSocket: false)
-      if needsCheck { return false }
-      return try attemptGrab(into: &loan, upTo: Self.longestSearch)
-    }
-
-    /// Attempts while other clients go on.
-    private static let grabAttempts = 2
-    /// The most windows that are looked at while no other client can go on. The search for more
-    /// continues with the next frame.
-    private static let longestSearch = 512
-
-    private mutating func attemptGrab(
-      into loan: inout FrameLoan, upTo limit: Int = .max
-    ) throws(ScreenError) -> Bool {
-      // What changed before this attempt is in its picture.
-      changes.formUnion(try takeChangesMeanwhile())
-      try refreshProtection(upTo: limit)
-      if isUndecided || !protection.isCurrent { return false }
-      return try grabOnce(into: &loan)
-    }
-
-    /// Whether the target stayed as it was until the grab's answer, and no protected window moved.
-    /// What the server told before the answer was read with it.
-    private mutating func isGrabTrue() throws(ScreenError) -> Bool {
-      try readEvents(readsSocket: false)
-      followSetting()
-      return protection.isCurrent && !needsCheck && !isUndecided
-    }
-
-    /// Subscribers map the pool, so pixels that they must not see may never be in it. Nor does
-    /// a picture fit that is yet to be made smaller.
-    private var backend: ScreenBackend {
-      let hides = protection.isOn || !protection.areas.isEmpty || extent.divisor > 1
-      return screen.backend == .shm && hides ? .isolated : screen.backend
-    }
-
-    /// What lies in the captured area of windows that must not be seen.
-    private var visibleProtected: [PixelRect] {
-      protection.areas.map { $0.intersection(area) }.filter { !$0.isEmpty }
-    }
-
-    /// Where the grabbed picture must not be seen, in its own pixels.
-    private var blankAreas: [PixelRect] {
-      visibleProtected.map {
-        PixelRect(x: $0.x - area.x, y: $0.y - area.y, width: $0.width, height: $0.height)
-      }
-    }
-
-    private mutating func grabOnce(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
-      switch backend {
-      case .shm:
-        guard let segment = pools.segment(of: loan.poolGeneration) else {
-          preconditionFailure("pool \(loan.poolGeneration) was never attached")
-        }
-        privateSegment = nil
-        try grab(into: segment, offset: UInt32(loan.offsetInPool))
-        guard try isGrabTrue() else { return false }
-        var bytes = loan.bytes
-        try drawCursor(into: &bytes)
-        return true
-      case .isolated:
-        let byteCount = area.width * area.height * 4
-        if privateSegment == nil {
-          privateSegment = try PrivateSegment(screen.connection, byteCount: byteCount)
-        }
-        guard let segment = privateSegment?.segment, let pixels = unsafe privateSegment?.pixels
-        else { return false }
-        try grab(into: segment, offset: 0)
-        guard try isGrabTrue() else { return false }
-        // SAFETY: nothing ends the private segment meanwhile.
-        unsafe try finish(pixels, into: &loan)
-        return true
-      case .socket, .automatic: return try grabOverSocket(into: &loan)
-      }
-    }
-
-    /// Lets the server write the pixels to an offset of a segment, and waits until it has.
-    private mutating func grab(
-      into segment: xcb_shm_seg_t, offset: UInt32
-    ) throws(ScreenError) {
-      let sequence = target.requestPixels(area, into: segment, at: offset)
-      changesMeanwhile = takeDamage()
-      let _: XReply<xcb_shm_get_image_reply_t> = try screen.connection.reply(
-        to: "a grab of the screen (ShmGetImage)", sequence)
-    }
-
-    private mutating func grabOverSocket(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
-      let sequence = target.requestPixels(area)
-      changesMeanwhile = takeDamage()
-      let reply: XReply<xcb_get_image_reply_t> = try screen.connection.reply(
-        to: "a grab of the screen (GetImage)", sequence)
-      guard try isGrabTrue() else { return false }
-      // SAFETY: the pixels lie in the reply, which this process alone has, and which lives as long.
-      let pixels = unsafe UnsafeMutableRawBufferPointer(
-        mutating: UnsafeRawBufferPointer(
-          try reply.list(
-            xcb_get_image_data(reply.pointer), count: area.width * area.height * 4)))
-      unsafe try finish(pixels, into: &loan)
-      return true
-    }
-
-    /// Brings a grabbed picture into the slot: without what must not be seen, with the cursor, and
-    /// as small as it is needed.
-    private mutating func finish(
-      _ pixels: UnsafeMutableRawBufferPointer, into loan: inout FrameLoan
-    ) throws(ScreenError) {
-      unsafe pixels.blank(blankAreas, stride: area.width * 4)
-      // SAFETY: the caller keeps the pixels during this call.
-      var bytes = unsafe MutableRawSpan(_unsafeBytes: pixels)
-      try drawCursor(into: &bytes)
-      if extent.divisor > 1 {
-        unsafe loan.fill(
-          shrinking: UnsafeRawBufferPointer(pixels), area, by: extent.divisor)
-      } else {
-        unsafe loan.fill(from: UnsafeRawBufferPointer(pixels)[...])
-      }
     }
   }
 #endif

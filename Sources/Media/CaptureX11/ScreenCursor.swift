@@ -41,8 +41,8 @@
       return true
     }
 
-    /// The rectangle of the screen that the cursor covers in the newest drawing.
-    private(set) var drawnBounds = PixelRect(x: 0, y: 0, width: 0, height: 0)
+    /// The rectangle of the target that the cursor covers in the newest drawing.
+    private(set) var bounds = PixelRect(x: 0, y: 0, width: 0, height: 0)
 
     /// Fetches the cursor's image if it has changed.
     /// - Returns: whether it has changed.
@@ -65,14 +65,20 @@
       return true
     }
 
-    /// Draws the cursor over a grab of `area`. Touches only the pixels under the cursor.
-    mutating func draw(into bytes: inout MutableRawSpan, area: PixelRect, stride: Int) {
-      drawnBounds = PixelRect(
+    /// Puts the cursor where it is now, for the next drawing.
+    mutating func place() {
+      bounds = PixelRect(
         x: position.x - hotX, y: position.y - hotY, width: position.isHere ? width : 0,
         height: position.isHere ? height : 0)
-      guard position.isHere else { return }
-      let left = drawnBounds.x - area.x
-      let top = drawnBounds.y - area.y
+    }
+
+    /// Draws the cursor over a grab of `area`, which has no gaps between its rows. Touches only the
+    /// pixels under the cursor.
+    func draw(into bytes: inout MutableRawSpan, area: PixelRect) {
+      guard !bounds.isEmpty else { return }
+      let left = bounds.x - area.x
+      let top = bounds.y - area.y
+      let stride = area.width * 4
       for row in max(0, -top)..<max(0, -top, min(height, area.height - top)) {
         for column in max(0, -left)..<max(0, -left, min(width, area.width - left)) {
           let source = pixels[row * width + column]

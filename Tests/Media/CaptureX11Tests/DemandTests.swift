@@ -113,6 +113,64 @@ import Testing
     }
   }
 
+  /// Only what changed is grabbed, so everything else stays from frames before.
+  @Test(arguments: ["shm", "socket"]) func smallPictureIsRightAfterManyChanges(
+    backend: String
+  ) throws {
+    try withWatchdog {
+      let world = try ScreenWorld(width: 321, height: 243)
+      try world.paint("#204060")
+      let capture = try world.capture("--no-cursor", "--backend", backend)
+      var small = try subscriber(world, quarter)
+      _ = try small.take { $0.width == 81 }
+      for seed in 1...8 {
+        try drawAtRandom(on: world, seed: seed)
+        let grab = try world.independentGrab(width: 321, height: 243)
+        let expected = reduced(grab, width: 321, height: 243, by: 4)
+        // Earlier frames come first.
+        let frame = try small.take { $0.differences(from: expected).isEmpty }
+        #expect(!frame.damage.isFull)
+      }
+      try capture.end(with: Signal.terminate)
+    }
+  }
+
+  /// Twenty rectangles, in corners and over each other.
+  private func drawAtRandom(on world: ScreenWorld, seed: Int) throws {
+    let script = """
+      import random
+      from Xlib import display
+      d = display.Display("\(world.screen.display)")
+      draw = random.Random(\(seed))
+      root = d.screen().root
+      for step in range(20):
+        paint = root.create_gc(foreground=draw.randrange(1 << 24))
+        x, y = draw.randrange(321), draw.randrange(243)
+        root.fill_rectangle(paint, x, y, draw.randrange(1, 60), draw.randrange(1, 40))
+        d.sync()
+      """
+    try output(of: "/usr/bin/python3", ["-c", script])
+  }
+
+  @Test func cursorLeavesNothingBehindInTheSmallPicture() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#204060")
+      try world.movePointer(x: 100, y: 100)
+      let capture = try world.capture()
+      var small = try subscriber(world, quarter)
+      let before = try small.take { $0.width == 80 && $0.pixel(25, 25) != 0x204060 }
+      for (x, y) in [(103, 102), (110, 100), (300, 230), (0, 0)] {
+        try world.movePointer(x: x, y: y)
+        _ = try small.take { $0.pixel(x / 4, y / 4) != 0x204060 }
+      }
+      try world.movePointer(x: 100, y: 100)
+      let after = try small.take { $0.pixel(25, 25) != 0x204060 && $0.pixel(1, 1) == 0x204060 }
+      #expect(after.differences(from: before.bytes).isEmpty)
+      try capture.end(with: Signal.terminate)
+    }
+  }
+
   @Test func framesComeAsOftenAsSubscribersNeedThem() throws {
     try withWatchdog {
       let world = try ScreenWorld()
