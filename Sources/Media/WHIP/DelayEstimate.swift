@@ -46,9 +46,9 @@ struct DelayEstimate: Hashable, Sendable {
   /// A queue that does not grow, but stays this long, is to drain; a short one may.
   private static let queueMs = (short: 40.0, long: 80.0)
   /// A long queue drains within a second, at this share of the throughput at least.
-  private static let leastDecrease = 0.55
+  private static let leastDecrease = 0.4
   /// A queue of this length is an overload, if this many times what the path carries is sent.
-  private static let overload = (queueMs: 100.0, factor: 1.6, pauseNs: 1_500_000_000 as UInt64)
+  private static let overload = (queueMs: 100.0, factor: 1.35, pauseNs: 1_500_000_000 as UInt64)
 
   init(bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
 
@@ -125,7 +125,7 @@ struct DelayEstimate: Hashable, Sendable {
     } else {
       capacity = carried
     }
-    let share = Self.decrease - max(0, queueMs - Self.queueMs.long) / 1000
+    let share = Self.decrease - max(0, queueMs - Self.queueMs.long) / 400
     bitsPerSecond = min(bitsPerSecond, max(Self.leastDecrease, share) * carried)
   }
 

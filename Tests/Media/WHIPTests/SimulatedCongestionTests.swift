@@ -72,6 +72,21 @@ import Testing
     #expect(figures.p95WaitNs < 150_000_000, "\(figures)")
   }
 
+  /// Its packets fill the queue too, which must not lose any.
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  func anotherSenderFillsNoQueue(seed: UInt64) {
+    var link = SimulatedLink(seed: seed)
+    link.jitterNs = 3_000_000
+    link.bitsPerSecond = 4e6
+    _ = link.run(seconds: 12)
+    link.otherBitsPerSecond = 2e6
+    let step = link.run(seconds: 4)
+    #expect(step.longestWaitNs < 205_000_000 && step.overflowBytes == 0, "\(step)")
+    let after = link.run(seconds: 20)
+    #expect(after.longestWaitNs < 150_000_000, "\(after)")
+    #expect(after.bitsPerSecond > 1_700_000, "\(after)")
+  }
+
   /// 100 parts in a million are common; this is ten times as much.
   @Test(arguments: [-0.001, 0.001])
   func clockThatDriftsIsNoQueue(drift: Double) {

@@ -31,6 +31,7 @@ struct SimulatedLink {
   private var newestArrivalNs: UInt64 = 0
   private var frame = 0
   private var unsentBytes = 0
+  private var otherUnsentBytes = 0.0
   private var dueNs: UInt64 = 0
   private var random: UInt64
   /// Reports on their way back, with the time at which they are read.
@@ -77,6 +78,7 @@ struct SimulatedLink {
     var figures = Figures()
     for step in 0..<Int(seconds * 1000) {
       nowNs += Self.stepNs
+      sendOther()
       if nowNs % Self.frameNs < Self.stepNs { encode() }
       while unsentBytes > 0, control.pace == nil || dueNs <= nowNs { send() }
       if nowNs % Self.requestNs == 0, !reportsArrivals { request() }
@@ -112,6 +114,22 @@ struct SimulatedLink {
     unsentBytes += Int(usual * (frame % 100 < 10 ? share * 0.7 : share))
   }
 
+  /// The other sender's packets wait in the same queue, and are lost as others are.
+  private mutating func sendOther() {
+    otherUnsentBytes += otherBitsPerSecond / 8 * Double(Self.stepNs) / 1e9
+    while otherUnsentBytes >= Double(Self.packetBytes) {
+      otherUnsentBytes -= Double(Self.packetBytes)
+      if waitNs < longestWaitNs { occupy(for: Self.packetBytes) }
+    }
+  }
+
+  /// What a packet that is sent now waits in the queue.
+  private var waitNs: UInt64 { freeNs > nowNs ? freeNs - nowNs : 0 }
+
+  private mutating func occupy(for byteCount: Int) {
+    freeNs = max(freeNs, nowNs) + UInt64(Double(byteCount * 8) / bitsPerSecond * 1e9)
+  }
+
   private mutating func endOutage() {
     guard let missingSinceNs else { return }
     longestOutageNs = max(longestOutageNs, nowNs - missingSinceNs)
@@ -134,7 +152,7 @@ struct SimulatedLink {
     }
     sentBytes += bytes
     report.packetsExpected += 1
-    let waitNs = freeNs > nowNs ? freeNs - nowNs : 0
+    let waitNs = waitNs
     waitsNs.append(waitNs)
     let isOverflow = waitNs >= longestWaitNs
     let isLost = chance() < lostShare || isOverflow
@@ -151,8 +169,7 @@ struct SimulatedLink {
       report.packetsLost += 1
       requested += 1
     } else {
-      let carried = max(1000, bitsPerSecond - otherBitsPerSecond)
-      freeNs = max(freeNs, nowNs) + UInt64(Double(bytes * 8) / carried * 1e9)
+      occupy(for: bytes)
     }
     guard reportsArrivals else { return }
     report.arrivals.append(
@@ -177,7 +194,6 @@ struct SimulatedLink {
   }
 
   private mutating func answer() {
-    let waitNs = freeNs > nowNs ? freeNs - nowNs : 0
     report.roundTripNs = 2 * delayNs + waitNs
     onWay.append((nowNs + delayNs + waitNs, report))
     report = WebRTCReport()
