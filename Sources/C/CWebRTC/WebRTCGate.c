@@ -56,7 +56,8 @@ static GstPad *payloader_input(GstPad *pad) {
     const char *class = factory ? gst_element_factory_get_metadata(factory, "klass") : NULL;
     GstPad *sink = gst_element_get_static_pad(element, "sink");
     gst_object_unref(element);
-    if (class == NULL || sink == NULL || strstr(class, "Payloader") != NULL) return sink;
+    if (class != NULL && strstr(class, "Payloader") != NULL) return sink;
+    if (sink == NULL) return NULL;
     source = gst_pad_get_peer(sink);
     gst_object_unref(sink);
   }

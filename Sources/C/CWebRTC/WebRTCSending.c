@@ -17,6 +17,10 @@ enum {
   EXTENSION_PROFILE = 0xBEDE,
   /// One of two bytes, and one byte of padding.
   NUMBER = 4,
+  /// What is sent again of the last packet of a picture that is given up. A receiver that puts
+  /// pictures together of nothing but empty packets passes its decoder the end of the stream, in
+  /// libavcodec's terms (aiortc).
+  GIVEN_UP_CONTENT = 8,
   /// Longer headers are not numbered.
   MAXIMUM_EXTENSION_WORDS = 32,
   /// A packet is retransmitted at most so often, and not after this time: a receiver has by then
@@ -48,6 +52,8 @@ struct packet_head {
   /// With its extensions.
   size_t headerSize;
   bool isSound;
+  /// Whether it is the last one of its picture.
+  bool isLast;
   uint16_t number;
   uint32_t source;
 };
@@ -60,6 +66,7 @@ static struct packet_head head_of(GstBuffer *buffer) {
                              .hasExtensions = (bytes[0] & 0x10) != 0,
                              .headerSize = RTP_HEADER,
                              .isSound = (bytes[1] & 0x7F) == WEBRTC_SOUND_PAYLOAD,
+                             .isLast = (bytes[1] & 0x80) != 0,
                              .number = GST_READ_UINT16_BE(bytes + 2),
                              .source = GST_READ_UINT32_BE(bytes + 8)};
   if (!head.hasExtensions) return head;
@@ -136,7 +143,7 @@ static const struct webrtc_sent *repeated(const struct webrtc_sending *sending, 
   return sent->number == number && sent->size > 0 ? sent : NULL;
 }
 
-/// The retransmission without its content, if what it repeats is given up.
+/// The retransmission without most of its content, if what it repeats is given up.
 static GstBuffer *without_content(struct webrtc_sending *sending, GstBuffer *buffer,
                                   struct packet_head head) {
   g_mutex_lock(&sending->lock);
@@ -145,7 +152,8 @@ static GstBuffer *without_content(struct webrtc_sending *sending, GstBuffer *buf
   g_mutex_unlock(&sending->lock);
   if (!isGivenUp) return buffer;
   buffer = gst_buffer_make_writable(buffer);
-  gst_buffer_resize(buffer, 0, (gssize)head.headerSize + 2);
+  size_t size = head.headerSize + 2 + (head.isLast ? GIVEN_UP_CONTENT : 0);
+  if (size < gst_buffer_get_size(buffer)) gst_buffer_resize(buffer, 0, (gssize)size);
   return buffer;
 }
 

@@ -419,6 +419,7 @@
 
   extension WHIPDestination: UnitDestination {
     var soundEncoders: [SoundEncoder] { [.opus] }
+    var soundMayOvertake: Bool { true }
     var needsKeyFrame: Bool { attempt == nil }
     var isDelivering: Bool { attempt?.connection.state == .connected }
 
@@ -445,9 +446,14 @@
       }
       guard attempt.connection.takes(unit.isSound ? .audio : .video) else {
         if unit.isSound { return }
-        throw .upload(.sharedCodecRefused(endpoint.address))
+        guard hasWorked else { throw .upload(.sharedCodecRefused(endpoint.address)) }
+        // Such as a server that has just been started again.
+        return try recover(from: .nothingAccepted(endpoint.address))
       }
-      if !unit.isSound, self.attempt?.budget.takes(unit, at: attempt.connection.bitrate) == false {
+      if !unit.isSound, let demand,
+        self.attempt?.budget.takes(
+          unit, at: attempt.connection.bitrate, aim: demand.bitsPerSecond) == false
+      {
         return lostFrames += 1
       }
       try attempt.pipeline.push(unit, ptsNs: ptsNs - attempt.startNs)

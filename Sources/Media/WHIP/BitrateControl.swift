@@ -8,7 +8,8 @@ public struct BitrateControl: Hashable, Sendable {
   public private(set) var bitsPerSecond: Int
   /// Packets sent again so far.
   public private(set) var repeatedPackets = 0
-  /// Until when nothing is sent, because a queue on the way drains; 0 at first.
+  /// Until when no pictures are taken and nothing is sent again, because a queue on the way drains;
+  /// 0 at first.
   public private(set) var pausedUntilNs: UInt64 = 0
   /// How often the pictures began anew with a key frame, because too much was lost to be sent
   /// again. What was sent before is then given up.

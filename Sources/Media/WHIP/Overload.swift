@@ -1,9 +1,8 @@
 /// A path that suddenly carries much less than is sent. Its queue is to drain before more is sent,
 /// because whatever enters a full queue is lost or late.
 struct Overload: Hashable, Sendable {
-  /// When sending stopped.
+  /// From when to when no pictures are taken.
   let beganNs: UInt64
-  /// Until when it stops.
   private(set) var untilNs: UInt64
   /// What was sent before, in bits a second.
   private let offered: Double

@@ -50,7 +50,7 @@ public final class WHIPConnection: Sendable {
     case ended(WHIPError)
   }
 
-  /// Between two looks for reports. Queues on the way grow within tenths of a second.
+  /// Between two polls for reports. Queues on the way grow within tenths of a second.
   private static let reportInterval = Duration.milliseconds(50)
 
   private let engine: any WebRTCEngine

@@ -37,7 +37,9 @@
       let (bytes, start) = (try network.sentBytes, monotonicNowNs())
       let frameCount = server.frameNumbers.count
       try network.set("rate", 400)
-      try server.waitForFrames(frameCount + 200)
+      try waitUntil("200 pictures: \(upload.transcript)") {
+        server.frameNumbers.count >= frameCount + 200
+      }
       let seconds = Double(monotonicNowNs() - start) / 1e9
       let offered = Double(try network.sentBytes - bytes) * 8 / seconds
       // 8 Mbit/s and more while each request for a retransmission was answered.

@@ -219,12 +219,12 @@
     }
 
     /// Overtakes pictures that wait for room: a muxer holds back a picture until it has sound of
-    /// its time, or later sound if that was dropped.
+    /// its time, or later sound if that was dropped. A peer plays sound on its own.
     private func soundOfSentPictures() -> KeptUnit? {
       state.withLock { state in
-        guard soundNs <= pictureNs, let index = state.queue.firstIndex(where: \.isSound) else {
-          return nil
-        }
+        guard destination.soundMayOvertake || soundNs <= pictureNs,
+          let index = state.queue.firstIndex(where: \.isSound)
+        else { return nil }
         let unit = state.queue.remove(at: index)
         state.queuedBytes -= unit.byteCount
         return unit

@@ -13,6 +13,8 @@
     var keyFrameNs: UInt64 { get }
     /// Whether units may wait until there are several.
     var takesBatches: Bool { get }
+    /// Whether sound need not wait for pictures, as it has to in a file or a stream of a muxer.
+    var soundMayOvertake: Bool { get }
     /// Whether only a key frame can begin it, or its next connection.
     var needsKeyFrame: Bool { get }
     /// Whether its output has accepted data, and a peer is connected.
@@ -29,6 +31,7 @@
     var needsOwnEncoder: Bool { false }
     var keyFrameNs: UInt64 { HLSOutlet.segmentNs }
     var takesBatches: Bool { false }
+    var soundMayOvertake: Bool { false }
   }
 
   /// What one destination wants of the encoder that it shares. Any thread may use it.
