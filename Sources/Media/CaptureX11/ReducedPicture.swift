@@ -3,8 +3,8 @@
   import FrameBus
 
   /// A smaller picture of a target: each square of `divisor` pixels a side is one, their mean.
-  /// Squares at the right and the lower edge may be smaller. It is kept from frame to frame, so that
-  /// only what has changed needs to be grabbed and made smaller.
+  /// Squares at the right and the lower edge may be smaller. It is kept from frame to frame, so
+  /// that only what has changed needs to be grabbed and made smaller.
   struct ReducedPicture {
     /// Of the target.
     private let width: Int
@@ -64,6 +64,7 @@
 
     /// Copies all of it into the slot.
     func copy(to loan: inout FrameLoan) {
+      // SAFETY: the bytes are read while the array keeps them.
       unsafe pixels.withUnsafeBytes { unsafe loan.fill(from: $0) }
     }
   }
