@@ -93,7 +93,9 @@ import Testing
     let frame: Int64 = 33_333_333
     // Times of a camera, which are up to a fifth of a frame early or late.
     let times = (0..<60).map { frame * $0 + [0, 6_000_000, -5_000_000, 3_000_000][Int($0 % 4)] }
-    let needed = times.filter { selection.needs($0, Demand(rate: FrameRate(rate))) }
+    let needed = times.filter {
+      selection.needs($0, before: $0, Demand(rate: FrameRate(rate)))
+    }
     #expect(abs(needed.count - count) <= 2, "\(needed)")
     if rate <= 10 {
       #expect(zip(needed.dropFirst(), needed).allSatisfy { $0 - $1 > 500_000_000 / Int64(rate) })
@@ -103,14 +105,50 @@ import Testing
   @Test func filmIsWholeWithoutRateAndAfterAJump() {
     var selection = FrameSelection()
     let slow = Demand(rate: FrameRate(1, 1000))
-    let whole = (0..<9).filter { selection.needs($0, $0 % 2 == 0 ? nil : .everything) }
+    let whole = (0..<9).filter { selection.needs($0, before: $0, $0 % 2 == 0 ? nil : .everything) }
     #expect(whole.count == 9)
     // No rate is lower than one frame in ten seconds.
-    let taken = (0..<100).filter { selection.needs(Int64($0) * 1_000_000_000, slow) }
+    let taken = (0..<100).filter { second in
+      let ptsNs = Int64(second) * 1_000_000_000
+      return selection.needs(ptsNs, before: ptsNs, slow)
+    }
     #expect(taken.count == 11)
     #expect(zip(taken.dropFirst(), taken).allSatisfy { $0 - $1 >= 5 })
     let jumps: [Int64] = [0, .max, .min, .max, 0, .min]
-    #expect(jumps.filter { selection.needs($0, slow) } == jumps)
+    #expect(jumps.filter { selection.needs($0, before: $0, slow) } == jumps)
+  }
+
+  @Test func filmKeepsTheLastFrameBeforeAPauseAndAtTheEnd() {
+    var selection = FrameSelection()
+    let demand = Demand(rate: FrameRate(4))
+    let times = [0, 40, 80, 60_000, 60_040, 60_080].map { Int64($0) * 1_000_000 }
+    let needed = times.indices.filter { index in
+      let next = index + 1 < times.count ? times[index + 1] : nil
+      return selection.needs(times[index], before: next, demand)
+    }
+    #expect(needed == [0, 2, 3, 5])
+  }
+
+  @Test func liveFrameIsNeededWhenNoOtherFollowsInTime() {
+    var selection = FrameSelection()
+    let demand = Demand(rate: FrameRate(4))
+    func needs(_ ptsNs: Int64, at nowNs: Int64, _ demand: Demand?) -> Bool {
+      selection.needs(ptsNs, before: nowNs, demand)
+    }
+    let frameNs: Int64 = 40_000_000
+    #expect(needs(0, at: 0, demand))
+    #expect(!needs(frameNs, at: frameNs, demand))
+    // The next one may be half an interval late.
+    let dueNs = frameNs + Int64(selection.waitNs(of: frameNs, demand))
+    #expect(dueNs == 375_000_001)
+    #expect(!needs(frameNs, at: dueNs - 1, demand))
+    #expect(needs(frameNs, at: dueNs, demand))
+    // The grid stays, whenever the frame was published.
+    #expect(!needs(374_999_999, at: 374_999_999, demand))
+    #expect(needs(375_000_000, at: 375_000_000, demand))
+    // Without subscribers, every frame is published.
+    #expect(!needs(400_000_000, at: 400_000_000, demand))
+    #expect(needs(400_000_000, at: 400_000_000, nil))
   }
 
   @Test func demandFullOfLiesStaysInBounds() throws {

@@ -12,7 +12,8 @@ Addresses are those of the two ends. Keys; lines of standard input change them (
   jitter=N  milliseconds that are added to that at most, at random; no packet overtakes another
   loss=N    the share of packets towards the namespace that are lost at random
 
-It runs with real-time priority. The bytes that this side sends into the link are those of DEVICE (/sys/class/net/DEVICE/statistics).
+It runs with real-time priority. The bytes that this side sends into the link are those of DEVICE
+(/sys/class/net/DEVICE/statistics).
 """
 import collections
 import ctypes

@@ -11,6 +11,7 @@ import sys
 
 wanted = int(sys.argv[1])
 ETH_P_ALL, OUTGOING, UDP = 3, 4, 17
+SO_RCVBUFFORCE, BUFFER_BYTES = 33, 32 << 20
 
 
 def extensions(packet):
@@ -28,6 +29,8 @@ def extensions(packet):
 
 
 with socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL)) as listener:
+    # On a busy machine, packets wait.
+    listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
     print("listening", flush=True)
     while True:
         data, origin = listener.recvfrom(65536)
@@ -37,7 +40,11 @@ with socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
         if len(packet) < 20 or packet[0] >> 6 != 2 or not packet[0] & 0x10 \
                 or 192 <= packet[1] <= 223:
             continue
-        found = dict(extensions(packet))
+        try:
+            found = dict(extensions(packet))
+        except (struct.error, IndexError):
+            # Not RTP, although it begins as RTP does.
+            continue
         number = found.get(wanted)
         print("packet", packet[8:12].hex(), "–" if number is None else int.from_bytes(number, "big"),
               ",".join(map(str, sorted(found))), flush=True)

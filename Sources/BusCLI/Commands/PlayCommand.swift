@@ -160,10 +160,13 @@ struct PlayCommand: ParsableCommand {
       streamChanged: announcer.announce)
     guard publisher.waitForSubscriber(stop: stop) else { return publisher.finish(.stopped) }
     var clock = PlaybackClock()
+    var next: RecordedFrame?
     for number in numbers {
-      let frame = try reader.frame(number)
+      let frame = try next ?? reader.frame(number)
+      // A damaged one is an error when its turn comes.
+      next = try? (number < numbers.upperBound ? reader.frame(number + 1) : nil)
       guard waitUntilDue(frame, &clock, stop),
-        try publisher.publish(frame, from: reader, stop: stop)
+        try publisher.publish(frame, before: next, from: reader, stop: stop)
       else { return publisher.finish(.stopped) }
     }
     publisher.finish(.ended)

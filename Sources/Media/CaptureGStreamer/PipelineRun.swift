@@ -20,6 +20,17 @@
     /// The end of the newest frame's display time.
     private var endNs = Int64.min
     private var selection = FrameSelection()
+    /// A live frame that subscribers do not need if another one follows in time.
+    private var kept: KeptFrame?
+
+    private struct KeptFrame: ~Copyable {
+      let item: SinkItem
+      let ptsNs: Int64
+      let arrivedAtNs: UInt64
+    }
+
+    /// How soon a kept frame follows a higher demand: 100 ms.
+    private static let demandIntervalNs: UInt64 = 100_000_000
 
     init(
       _ sink: consuming SlotSink, name: String, isLive: Bool, rate: FrameRate?,
@@ -37,6 +48,7 @@
     mutating func stop() {
       // The pipeline's thread may wait for the sound's thread, which releases it here.
       sound?.end()
+      kept = nil
       sink.stop()
     }
 
@@ -52,9 +64,14 @@
       sound?.begin()
       try refill(&publisher)
       sink.acceptFormat()
-      while !session.isOver, let item = try next() {
+      while !session.isOver {
+        guard let item = try next(publisher.demand) else {
+          try publishKept(with: &publisher)
+          continue
+        }
         switch item.kind {
         case .format:
+          try publishKept(with: &publisher, isLast: true)
           let format = try adopt(item.layout)
           sink.withdrawAll()
           do { try publisher.setFormat(format) } catch {
@@ -63,14 +80,22 @@
           try refill(&publisher)
           sink.acceptFormat()
         case .frame:
-          guard isNeeded(item, publisher.demand) else { continue }
-          try publish(item, with: &publisher)
-          try refill(&publisher)
+          withdrawKept()
+          if isLive, let ptsNs = item.ptsNs {
+            kept = KeptFrame(
+              item: item, ptsNs: Int64(clamping: ptsNs), arrivedAtNs: monotonicNowNs())
+            try publishKept(with: &publisher)
+          } else {
+            try publish(item, with: &publisher, arrivedAtNs: monotonicNowNs())
+            try refill(&publisher)
+          }
         case .end:
+          try publishKept(with: &publisher, isLast: true)
           sound?.finish(atNs: endNs, of: session)
           return try checkWholeness()
         }
       }
+      try publishKept(with: &publisher, isLast: true)
     }
 
     /// Some containers end without an error where they were cut off. The header has the duration:
@@ -84,9 +109,20 @@
       }
     }
 
-    private func next() throws(PipelineError) -> SinkItem? {
+    /// - Returns: nil if the run is over, or if the kept frame may be needed.
+    private func next(_ demand: Demand? = nil) throws(PipelineError) -> SinkItem? {
       try sink.next(
-        until: session.deadline, stop: session.stop, framesOut: session.publishedCount)
+        until: min(session.deadline, keptDeadline(demand)), stop: session.stop,
+        framesOut: session.publishedCount)
+    }
+
+    private func keptDeadline(_ demand: Demand?) -> Deadline {
+      switch kept {
+      case .some(let frame):
+        let neededAtNs = frame.arrivedAtNs + selection.waitNs(of: frame.ptsNs, demand)
+        return min(Deadline(monotonicNs: neededAtNs), .afterNs(Self.demandIntervalNs))
+      case .none: return .never
+      }
     }
 
     /// Stores a layout and returns its frame format.
@@ -122,19 +158,34 @@
       }
     }
 
-    /// Whether subscribers need the frame at the rate of their demand. A file publishes all of its
-    /// frames, as it is read no faster than they take them.
-    private mutating func isNeeded(_ item: borrowing SinkItem, _ demand: Demand?) -> Bool {
-      guard isLive, let ptsNs = item.ptsNs, !selection.needs(Int64(clamping: ptsNs), demand)
-      else { return true }
-      if let slot = item.slot { sink.offer(sink.takeLoan(of: slot), in: slot) }
-      return false
+    /// Publishes the kept frame if subscribers need it at the rate of their demand, as no other one
+    /// has come since. A file publishes all of its frames, as it is read no faster than they take
+    /// them.
+    private mutating func publishKept(
+      with publisher: inout Publisher, isLast: Bool = false
+    ) throws(PipelineError) {
+      guard let frame = kept.take() else { return }
+      let waitedNs = Int64(clamping: monotonicNowNs() - frame.arrivedAtNs)
+      let nextNs = isLast ? nil : frame.ptsNs &+ waitedNs
+      guard selection.needs(frame.ptsNs, before: nextNs, publisher.demand) else {
+        kept = consume frame
+        return
+      }
+      try publish(frame.item, with: &publisher, arrivedAtNs: frame.arrivedAtNs)
+      // Only now: a kept frame's slot would count as vacant.
+      try refill(&publisher)
+    }
+
+    /// Returns the slot of a frame that no subscriber needs.
+    private mutating func withdrawKept() {
+      guard let frame = kept.take() else { return }
+      if let slot = frame.item.slot { sink.offer(sink.takeLoan(of: slot), in: slot) }
     }
 
     /// Publishes a frame in place, or copies it if the pipeline still uses its memory or decoded it
     /// elsewhere.
     private mutating func publish(
-      _ item: borrowing SinkItem, with publisher: inout Publisher
+      _ item: borrowing SinkItem, with publisher: inout Publisher, arrivedAtNs: UInt64
     ) throws(PipelineError) {
       if let slot = item.slot {
         var loan = sink.takeLoan(of: slot)
@@ -146,27 +197,26 @@
         }
         // The slot was loaned before the pipeline chose the format.
         loan.format = publisher.format
-        finish(loan, item, isCopy: false)
+        finish(loan, item, arrivedAtNs: arrivedAtNs, isCopy: false)
       } else {
         guard var loan = try loan(from: &publisher) else { return }
         guard item.copy(to: &loan, as: layout) else {
           throw .failed(name: name, element: "the pipeline", reason: "a frame cannot be read")
         }
-        finish(loan, item, isCopy: true)
+        finish(loan, item, arrivedAtNs: arrivedAtNs, isCopy: true)
       }
       session.noteSubscribers(publisher.subscriberCount)
     }
 
     private mutating func finish(
-      _ loan: consuming FrameLoan, _ item: borrowing SinkItem, isCopy: Bool
+      _ loan: consuming FrameLoan, _ item: borrowing SinkItem, arrivedAtNs: UInt64, isCopy: Bool
     ) {
       var loan = loan
-      let nowNs = monotonicNowNs()
-      loan.metadata.ptsNs = ptsNs(of: item.ptsNs, nowNs: nowNs)
+      loan.metadata.ptsNs = ptsNs(of: item.ptsNs, nowNs: arrivedAtNs)
       loan.metadata.durationNs = item.durationNs ?? 0
       sound?.notePicture(atNs: lastPtsNs)
       endNs = lastPtsNs &+ Int64(clamping: item.durationNs ?? 0)
-      loan.metadata.capturedAtNs = nowNs
+      loan.metadata.capturedAtNs = arrivedAtNs
       _ = loan.publish(byteCount: layout.byteCount)
       session.countFrame(isCopy: isCopy)
     }

@@ -4,7 +4,7 @@ import Platform
 
 /// Publishes a recording's frames again with the same bytes, format and metadata. Their numbers are
 /// new, and so is the time of capture, which is now: the original clock may be gone. Frames that no
-/// subscriber needs, because all state a lower rate, are left out.
+/// subscriber needs, because all state a lower rate, are left out, except before a pause.
 package struct Republisher: ~Copyable {
   private var publisher: Publisher
   private var selection = FrameSelection()
@@ -34,11 +34,16 @@ package struct Republisher: ~Copyable {
     publisher.waitForSubscriber(until: .never, stop: stop)
   }
 
+  /// - Parameter next: the frame that follows; nil for the last one, which is never left out.
   /// - Returns: false if the signal was raised first.
   package mutating func publish(
-    _ frame: RecordedFrame, from reader: RecordingReader, stop: StopSignal
+    _ frame: RecordedFrame, before next: RecordedFrame?, from reader: RecordingReader,
+    stop: StopSignal
   ) throws(PlayError) -> Bool {
-    guard selection.needs(frame.metadata.ptsNs, publisher.demand) else { return !stop.isRaised }
+    let nextNs = next?.metadata.ptsNs
+    guard selection.needs(frame.metadata.ptsNs, before: nextNs, publisher.demand) else {
+      return !stop.isRaised
+    }
     do throws(PublisherError) {
       try publisher.setFormat(frame.format)
     } catch { throw .publishing("\(error)") }

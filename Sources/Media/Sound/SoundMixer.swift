@@ -17,6 +17,33 @@ public struct SoundMixer {
     var heardAtNs: UInt64
     /// How long chunks wait for this source after its last sound.
     var timeoutNs: UInt64
+    /// By how much its newest sound came too late, and how much of it did, in sample frames.
+    var lateRun = (lateness: 0, count: 0)
+    /// How late its sound is that is always too late.
+    var lateness = 0
+    /// Until when chunks wait for sound that is always too late, so that it is heard.
+    var heldUntilNs: UInt64 = 0
+    /// The sound in time since then, and by how much it preceded silence in its place, at least.
+    var timelyRun = (margin: Int.max, count: 0)
+
+    mutating func noteLate(_ late: Int, _ count: Int, nowNs: UInt64) {
+      timelyRun = (.max, 0)
+      let wasAlways = lateRun.count >= SoundMixer.alwaysLate
+      lateRun = (max(lateRun.lateness, late), lateRun.count + count)
+      guard lateRun.count >= SoundMixer.alwaysLate else { return }
+      lateness = max(lateness, lateRun.lateness)
+      // It catches up while no chunk is returned, but only if its times advance as the clock does.
+      if !wasAlways { heldUntilNs = nowNs &+ SoundMixer.mostLatenessNs }
+      if nowNs <= heldUntilNs, late <= SoundMixer.mostLateness { heardAtNs = nowNs }
+    }
+
+    mutating func noteTimely(_ margin: Int, _ count: Int) {
+      lateRun = (0, 0)
+      timelyRun = (min(timelyRun.margin, margin), timelyRun.count + count)
+      guard timelyRun.count >= SoundMixer.timelyAgain else { return }
+      lateness -= min(lateness, max(0, timelyRun.margin - SoundMixer.reserve))
+      timelyRun = (.max, 0)
+    }
   }
 
   /// How far a time stamp may differ from the count of samples: 20 ms.
@@ -25,18 +52,23 @@ public struct SoundMixer {
   private static let horizon = 960_000
   /// As much sound as this, all of it too late, is not a single delay: half a second.
   private static let alwaysLate = 24_000
+  /// After as much sound that was in time, a delay has ended: five seconds.
+  private static let timelyAgain = 240_000
+  /// What remains of a delay beyond the margin, because time stamps jitter: 0.1 s.
+  private static let reserve = 4_800
+  /// The longest delay of a source that others wait for: 1.5 s.
+  private static let mostLateness = 72_000
+  private static let mostLatenessNs: UInt64 = 1_500_000_000
 
   private var states: [Source: State] = [:]
   private var nextNumber = 0
   /// The position of the first sample frame in `mixed`.
   private var position = 0
   private var mixed: [Float] = []
+  /// Up to where silence was allowed last; nil if it was not.
+  private var silentUntil: Int?
   /// Sample frames that were too late or too far ahead.
   public private(set) var lostCount = 0
-  /// By how much the newest sound came too late, and how much of it did, in sample frames.
-  private var lateRun = (lateness: 0, count: 0)
-  /// How late sound is that is always too late.
-  private var lateness = 0
 
   public init() {}
 
@@ -64,12 +96,12 @@ public struct SoundMixer {
     }
     let skipped = min(count, max(0, position - start))
     lostCount += start < 0 ? 0 : skipped
-    // A source whose sound is entirely late does not extend its timeout.
+    // A source whose sound is entirely late extends its timeout only if it always is.
     guard skipped < count else {
-      if start >= 0 { noteLate(position - start, count) }
+      if start >= 0 { states[source]?.noteLate(position - start, count, nowNs: nowNs) }
       return
     }
-    lateRun = (0, 0)
+    states[source]?.noteTimely(silentUntil.map { start - $0 } ?? .max, count)
     states[source]?.heardAtNs = nowNs
     states[source]?.end = start + count
     let offset = (start + skipped - position) * 2
@@ -80,19 +112,16 @@ public struct SoundMixer {
     }
   }
 
-  private mutating func noteLate(_ late: Int, _ count: Int) {
-    lateRun = (max(lateRun.lateness, late), lateRun.count + count)
-    if lateRun.count >= Self.alwaysLate { lateness = max(lateness, lateRun.lateness) }
-  }
-
   /// The length of the sound that is buffered.
   public var bufferedNs: UInt64 {
     UInt64(mixed.count / 2) * SoundChunk.durationNs / UInt64(SoundChunk.sampleFrameCount)
   }
 
-  /// How late sound is that has come too late for half a second, so that none of it was mixed.
+  /// How late the sound of a source is that came too late for half a second, so that none of it was
+  /// mixed. It falls when the source has been in time for five seconds.
   public var latenessNs: UInt64 {
-    UInt64(lateness) * SoundChunk.durationNs / UInt64(SoundChunk.sampleFrameCount)
+    let lateness = states.values.map(\.lateness).max() ?? 0
+    return UInt64(lateness) * SoundChunk.durationNs / UInt64(SoundChunk.sampleFrameCount)
   }
 
   /// The time of the next chunk.
@@ -103,6 +132,7 @@ public struct SoundMixer {
   /// Returns the next ten milliseconds, unless a source within its timeout can still add to them.
   /// - Parameter silentUntilNs: if no source is within its timeout, silence is returned up to here.
   public mutating func next(nowNs: UInt64, silentUntilNs: Int64) -> PlacedChunk? {
+    silentUntil = silentUntilNs == .min ? nil : Self.sampleFrame(silentUntilNs)
     let awaited = states.values.filter { nowNs < $0.heardAtNs &+ $0.timeoutNs }
     let ready =
       awaited.map { $0.end ?? 0 }.min()

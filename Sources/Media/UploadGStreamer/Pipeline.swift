@@ -12,7 +12,7 @@
   /// the handle is nil once the pipeline is destroyed.
   @safe final class Pipeline {
     /// How long the elements may take to process queued frames at the end.
-    private static let endTimeout = Duration.seconds(10)
+    private static let endTimeout = Duration.seconds(20)
 
     let state = PipelineState()
     private let output: String

@@ -82,8 +82,7 @@
     }
 
     /// - Parameter isPressing: false for Firefox: without a window, its keys press no button. Nor
-    ///   can
-    ///   it show more than the page: `firefoxShowsPicturesInsetAndOnTheFullScreen`.
+    ///   can it show more than the page: `firefoxShowsPicturesInsetAndOnTheFullScreen`.
     private func checkControls(_ page: BrowserPage, pressing isPressing: Bool) throws {
       if isPressing {
         try page.wait(for: "sound") { $0.contains { $0.level > 0.05 } }

@@ -119,6 +119,60 @@ import Testing
     #expect(mixer.latenessNs == 1_000_000_000)
   }
 
+  /// An application in time, and a microphone whose sound is always a second late.
+  @Test func soundThatIsAlwaysLateIsHeardBesideSoundInTime() {
+    var mixer = SoundMixer()
+    var sources: [SoundMixer.Source] = []
+    var heard: [Int64: Float] = [:]
+    for step in Int64(0)..<1_000 {
+      let nowNs = UInt64(step * tenMs)
+      if step == 0 {
+        sources = (0..<2).map { _ in mixer.addSource(timeoutNs: 300_000_000, nowNs: nowNs) }
+      }
+      mixer.add(samples(480), atNs: step * tenMs, from: sources[0], nowNs: nowNs)
+      if step >= 100 {
+        mixer.add(samples(480, 0.5), atNs: (step - 100) * tenMs, from: sources[1], nowNs: nowNs)
+      }
+      for placed in all(&mixer, nowNs: nowNs) {
+        heard[Int64(placed.ptsNs) / tenMs] = placed.chunk.samples[0]
+      }
+    }
+    // Half a second of it was late; while the others waited, it arrived in time.
+    #expect((200..<880).allSatisfy { heard[$0] == 0.75 }, "\(heard.count)")
+    #expect((0..<40).allSatisfy { heard[$0] == 0.25 })
+  }
+
+  @Test func sourceWhoseTimesStandStillIsNotAwaitedForLong() {
+    var mixer = SoundMixer()
+    let inTime = mixer.addSource(timeoutNs: 300_000_000, nowNs: 0)
+    let stuck = mixer.addSource(timeoutNs: 300_000_000, nowNs: 0)
+    var count = 0
+    for step in Int64(0)..<1_000 {
+      let nowNs = UInt64(step * tenMs)
+      mixer.add(samples(480), atNs: step * tenMs, from: inTime, nowNs: nowNs)
+      mixer.add(samples(480), atNs: 0, from: stuck, nowNs: nowNs)
+      count += all(&mixer, nowNs: nowNs).count
+    }
+    #expect(count == 1_000)
+  }
+
+  @Test func latenessOfOneStallEnds() {
+    var mixer = SoundMixer()
+    let source = mixer.addSource(timeoutNs: 300_000_000, nowNs: 0)
+    for step in Int64(0)..<2_500 {
+      let nowNs = UInt64(step * tenMs)
+      // Sound of 3.6 seconds arrives at once.
+      let pieces = (100..<460).contains(step) ? 0..<0 : step == 460 ? 100..<461 : step..<step + 1
+      for piece in pieces {
+        mixer.add(samples(480), atNs: piece * tenMs, from: source, nowNs: nowNs)
+      }
+      let marginNs = 300_000_000 + Int64(min(mixer.latenessNs, 1_500_000_000))
+      while mixer.next(nowNs: nowNs, silentUntilNs: step * tenMs - marginNs) != nil {}
+      if step == 460 { #expect(mixer.latenessNs > 3_000_000_000) }
+    }
+    #expect(mixer.latenessNs == 0)
+  }
+
   @Test func lastChunkIsPaddedWithSilence() {
     var mixer = SoundMixer()
     let source = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
