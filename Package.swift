@@ -358,7 +358,7 @@ let package = Package(
       ]),
     tests(
       "CInterfaceTests", in: .adapters,
-      ["AppGroup", "FrameBus", "Platform", "TestSupport", "BusWorker", "HostileMember"]),
+      shared.map { .target(name: $0) } + ["Platform", "TestSupport", "BusWorker", "HostileMember"]),
     tests(
       "DarwinKeychainTests", in: .adapters,
       ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),

@@ -24,6 +24,25 @@ func attempt(
 @inline(__always)
 func attempt(_ body: () throws(CFailure) -> Int) -> Int32 { attempt(nil, body) }
 
+/// Runs a call of C on the object of a handle.
+@inline(__always)
+func using<Object: Handled>(
+  _ handle: OpaquePointer?, _ type: Object.Type,
+  _ error: UnsafeMutablePointer<framebus_error>? = nil, _ body: (Object) throws(CFailure) -> Int
+) -> Int32 {
+  unsafe attempt(error) { () throws(CFailure) in
+    try body(unsafe HandleTable.shared.find(handle, type))
+  }
+}
+
+/// Ends a handle and releases its object.
+func closeHandle<Object: Handled>(_ handle: OpaquePointer?, _ type: Object.Type) -> Int32 {
+  attempt { () throws(CFailure) in
+    _ = try unsafe HandleTable.shared.remove(handle, type)
+    return FRAMEBUS_OK
+  }
+}
+
 @inline(never)
 private func report(_ failure: CFailure, into error: UnsafeMutablePointer<framebus_error>?) {
   guard let error = unsafe error, unsafe error.pointee.size >= MemoryLayout<framebus_error>.size
