@@ -84,6 +84,9 @@ func tests(
     name: name, dependencies: dependencies, path: "Tests/\(family.rawValue)\(name)",
     exclude: exclude, swiftSettings: strict + [.unsafeFlags(["-Onone"])])
 }
+func testTrait(_ name: String, _ description: String) -> Trait {
+  .trait(name: name, description: "For the tests alone: " + description)
+}
 /// A program that tests start.
 func worker(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
@@ -107,18 +110,20 @@ func bare(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     cSettings: strictC + [whenMedia])
 }
 
+/// What the members of a group share: the library, in Swift and in C.
+let shared = [
+  "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter", "SharedDefaults",
+  "SharedLog",
+]
+
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(
-      name: "FrameBus",
-      targets: [
-        "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
-        "SharedDefaults", "SharedLog",
-      ]),
+    .library(name: "FrameBus", targets: shared),
     library("Broadcast"), library("DarwinNotifications"), library("DarwinKeychain"),
     library("FoundationDefaults"), library("SharedLogHandler"), library("LogSinks"),
     .library(name: "ScreenRecorder", targets: ["ScreenRecorder", "Capture"]),
+    .library(name: "CInterface", type: .static, targets: ["CInterface"]),  // scripts/library
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -130,15 +135,9 @@ let package = Package(
     .trait(
       name: "Media",
       description: "Screen capture (XCB) and encoding (GStreamer). The core never needs it."),
-    .trait(
-      name: "CrashPoints",
-      description: "For the tests alone: named points at which a process can be made to die."),
-    .trait(
-      name: "ThreadSanitizer",
-      description: "For the tests alone: what ThreadSanitizer cannot see is done so that it can."),
-    .trait(
-      name: "Fuzzing",
-      description: "For the tests alone: the programs of Fuzz/ make up inputs (scripts/fuzz)."),
+    testTrait("CrashPoints", "named points at which a process can be made to die."),
+    testTrait("ThreadSanitizer", "what ThreadSanitizer cannot see is done so that it can."),
+    testTrait("Fuzzing", "the programs of Fuzz/ make up inputs (scripts/fuzz)."),
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
@@ -148,7 +147,7 @@ let package = Package(
   ],
   targets: [
     // L0: C
-    cModule("CChecksum"), cModule("CFrameLayout"), cModule("CLogLayout"),
+    cModule("CChecksum"), cModule("CFrameBus"), cModule("CFrameLayout"), cModule("CLogLayout"),
     cModule("CNotifyLayout"), cModule("CSemaphoreLayout"), cModule("CLinuxShims"),
     cModule("CSessionBus"), cModule("CURing", linkerSettings: [.linkedLibrary("uring")]),
     systemModule("CSodium", pkgConfig: "libsodium", apt: ["libsodium-dev"]),
@@ -193,6 +192,8 @@ let package = Package(
     module("FoundationDefaults", in: .adapters, ["SharedDefaults"]),
     module("SharedLogHandler", in: .adapters, ["SharedLog", logging]),
     module("LogSinks", in: .adapters, ["SharedLog", "Platform"]),
+    module(
+      "CInterface", in: .adapters, shared.map { .target(name: $0) } + ["CFrameBus", "Platform"]),
     module("GStreamerLog", in: .adapters, ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
     module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "SharedDefaults"]),
     module("Replay", in: .media, ["FrameBus", "Platform"]),
@@ -273,22 +274,18 @@ let package = Package(
       cSettings: strictC),
 
     // Benchmarks: what the suites of Bench compare with
-    bare("BareGrab", [media("CXCB")]),
+    bare("BareGrab", [media("CXCB")]), bare("BareSodium", ["RingKit", "CSodium"]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
-    bare("BareRing", ["RingKit"]),
-    bare("BareDatagram", ["RingKit"]),
-    bare("BareFutex", ["RingKit"]),
+    bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
+    bare("BareFutex", ["RingKit"]), bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
     .target(
       name: "SubjectKit", dependencies: ["RingKit", "LogKit", "SharedLog", "AppGroup", "Platform"],
       path: "Benchmarks/SubjectKit", swiftSettings: [.treatAllWarnings(as: .error)]),
-    bare("BareSodium", ["RingKit", "CSodium"]),
     subject("BusCredential", ["SubjectKit", "RingKit", "CredentialStore"]),
-    bare("BareLog", ["LogKit"]),
     subject("BusLog", ["SubjectKit", "LogKit", "SharedLog"]),
     subject("BusLogger", ["SubjectKit", "LogKit", "SharedLog", "SharedLogHandler", logging]),
     subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
-    bare("BareWatch", ["RingKit"]),
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
@@ -359,6 +356,9 @@ let package = Package(
         "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "Platform",
         "WorkerSupport",
       ]),
+    tests(
+      "CInterfaceTests", in: .adapters,
+      shared.map { .target(name: $0) } + ["Platform", "TestSupport", "BusWorker", "HostileMember"]),
     tests(
       "DarwinKeychainTests", in: .adapters,
       ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
