@@ -38,6 +38,8 @@ struct webrtc_sending {
   int64_t awaitedAtUs;
   /// Whether pictures can be dropped before they become packets.
   bool hasGate;
+  /// Whether the first retransmission of a packet is sent twice.
+  bool repeatsTwice;
   /// The bytes that retransmissions may use now.
   int64_t creditBytes;
   /// When time was last counted for them.

@@ -200,6 +200,8 @@
       unsafe webrtc_peer_pause(handle, untilNs, restarts)
     }
 
+    func set(repeatsTwice: Bool) { unsafe webrtc_peer_repeat_twice(handle, repeatsTwice) }
+
     /// Makes a C call that writes a message when it fails.
     @unsafe private func call(
       _ body: (UnsafeMutablePointer<CChar>, Int) -> Bool

@@ -12,6 +12,10 @@ struct LossEstimate: Hashable, Sendable {
   private var cut: Cut?
   private var requests = Requests()
   private var ignoredUntilNs: UInt64 = 0
+  /// When requests last showed that far too much is sent.
+  private var suspectedNs: UInt64?
+  /// The wait in the queue that the newest report shows to be full; nil for others.
+  private(set) var overflowNs: UInt64?
 
   /// A rate that was lowered, and the losses at it.
   private struct Cut: Hashable, Sendable {
@@ -22,6 +26,8 @@ struct LossEstimate: Hashable, Sendable {
   private static let intervalNs: UInt64 = 900_000_000
   /// A round trip that is longer by this has a queue.
   private static let queueNs: UInt64 = 80_000_000
+  /// The round trip of the time of the requests is reported within this time.
+  private static let suspicionNs: UInt64 = 2_000_000_000
   private static let growth = 1.1
   /// Where delays bound the rate, losses that have ended need not.
   private static let growthBesideDelays = 1.5
@@ -50,6 +56,8 @@ struct LossEstimate: Hashable, Sendable {
       leastRoundTripNs = min(leastRoundTripNs, time)
     }
     let requested = requests.add(report.packetsRequested, used: used, nowNs: nowNs)
+    if requested != nil { suspectedNs = nowNs }
+    judgeOverflow(report.roundTripNs, hasDelays, nowNs)
     if !hasDelays, let requested {
       bitsPerSecond = used * max(0.3, 1 - requested) * 0.85
       // Reports on the time before are outdated.
@@ -73,6 +81,17 @@ struct LossEstimate: Hashable, Sendable {
     case (Self.many + 2 * deviation)...: bitsPerSecond = used * (1 - 0.5 * (share - ownShare))
     default: break
     }
+  }
+
+  /// Packets are requested for one of two reasons: a queue that is full, which makes the round trip
+  /// longer, or chance.
+  private mutating func judgeOverflow(_ roundTripNs: UInt64?, _ hasDelays: Bool, _ nowNs: UInt64) {
+    overflowNs = nil
+    guard !hasDelays, let roundTripNs, let suspectedNs, nowNs < suspectedNs &+ Self.suspicionNs,
+      roundTripNs > leastRoundTripNs &+ Self.queueNs
+    else { return }
+    overflowNs = roundTripNs - leastRoundTripNs
+    self.suspectedNs = nil
   }
 
   /// By how much the share of this number of packets differs from the path's own by chance.

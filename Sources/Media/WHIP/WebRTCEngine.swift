@@ -31,11 +31,14 @@ public protocol WebRTCEngine: AnyObject, Sendable {
   /// - Parameter restarts: whether pictures then begin anew with a key frame, and those sent
   ///   before are given up.
   func pause(untilNs: UInt64, restarts: Bool)
+  /// Sends the first retransmission of each packet twice.
+  func set(repeatsTwice: Bool)
 }
 
 extension WebRTCEngine {
   public func set(soundBitsPerSecond: Int) {}
   public func pause(untilNs: UInt64, restarts: Bool) {}
+  public func set(repeatsTwice: Bool) {}
 }
 
 public enum WebRTCEvent: Hashable, Sendable {

@@ -112,12 +112,37 @@ import Testing
     var link = SimulatedLink(maximum: 1_500_000, reportsArrivals: false)
     _ = link.run(seconds: 5)
     link.bitsPerSecond = 400_000
-    _ = link.run(seconds: 2)
+    let overload = link.run(seconds: 2)
     #expect(link.control.mediaBitsPerSecond < 500_000)
+    // The longer round trip of the next report says that a queue is full, and was lost.
+    #expect(link.control.restarts == 1 && overload.outageNs < 1_500_000_000, "\(overload)")
     let figures = link.run(seconds: 15)
     #expect((0.6...1.2).contains(figures.bitsPerSecond / 400_000), "\(figures)")
     link.bitsPerSecond = 100e6
     #expect(link.run(seconds: 20).recoveredAfter != nil)
+  }
+
+  /// Without a longer round trip no queue is full, and nothing is given up.
+  @Test(arguments: [0.05, 0.4], 1...4 as ClosedRange<UInt64>)
+  func lossesThatAreOnlyRequestedGiveUpNothing(share: Double, seed: UInt64) {
+    var link = SimulatedLink(maximum: 1_500_000, reportsArrivals: false, seed: seed)
+    link.lostShare = share
+    _ = link.run(seconds: 20)
+    #expect(link.control.restarts == 0 && !link.control.repeatsTwice)
+  }
+
+  /// A full queue needs fewer packets, and a path that loses some by chance gets more.
+  @Test func retransmissionsAreDoubledWithoutQueueAlone() {
+    var link = SimulatedLink()
+    link.lostShare = 0.05
+    link.bitsPerSecond = 6e6
+    _ = link.run(seconds: 5)
+    #expect(link.control.repeatsTwice)
+    link.bitsPerSecond = 1e6
+    _ = link.run(seconds: 0.5)
+    #expect(!link.control.repeatsTwice)
+    _ = link.run(seconds: 10)
+    #expect(link.control.repeatsTwice)
   }
 
   @Test func soundSuffersLast() {
