@@ -214,6 +214,12 @@ static bool allows(struct webrtc_sending *sending, uint32_t source, uint16_t num
       MIN(sending->creditBytes + paceBytes / PACE_SHARE * elapsedUs / G_USEC_PER_SEC,
           (int64_t)MAXIMUM_CREDIT);
   sending->creditAtUs = nowUs;
+  if (isKnown && !sent->isRequested) {
+    sent->isRequested = true;
+    int64_t delayUs = MAX(nowUs - sent->atUs, (int64_t)1);
+    if (sending->requestDelayUs == 0 || delayUs < sending->requestDelayUs)
+      sending->requestDelayUs = delayUs;
+  }
   if (nowUs < sending->pausedUntilUs) return false;
   if (isKnown && sent->atUs < sending->givenUpUntilUs) size = RTP_HEADER;
   if (size > sending->creditBytes) return false;
@@ -275,6 +281,14 @@ void webrtc_peer_bound_sending(webrtc_peer *peer, GstElement *repeater) {
   GstPad *pad = gst_element_get_static_pad(repeater, "src");
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, on_request, peer, NULL);
   gst_object_unref(pad);
+}
+
+uint64_t webrtc_peer_take_request_delay(webrtc_peer *peer) {
+  g_mutex_lock(&peer->sending.lock);
+  int64_t delayUs = peer->sending.requestDelayUs;
+  peer->sending.requestDelayUs = 0;
+  g_mutex_unlock(&peer->sending.lock);
+  return (uint64_t)delayUs * 1000;
 }
 
 void webrtc_peer_repeat_twice(webrtc_peer *peer, bool repeatsTwice) {

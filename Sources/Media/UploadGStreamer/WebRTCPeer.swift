@@ -168,6 +168,8 @@
 
     func report() -> WebRTCReport? {
       guard var report = reports.take() else { return nil }
+      let delayNs = unsafe webrtc_peer_take_request_delay(handle)
+      report.requestDelayNs = delayNs > 0 ? delayNs : nil
       let bytes = unsafe webrtc_peer_repeated_bytes(handle)
       let packets = unsafe webrtc_peer_repeated_count(handle)
       repeated.withLock { before in

@@ -30,8 +30,6 @@ public struct BitrateControl: Hashable, Sendable {
   private static let paceFactor = 2.5
   /// Receivers report losses every second or so.
   private static let lateReportsNs: UInt64 = 1_000_000_000
-  /// How often at most pictures begin anew where no delays are reported.
-  private static let restartPauseNs: UInt64 = 3_000_000_000
   private static let longestPauseNs: UInt64 = 1_000_000_000
   /// A receiver cannot demand less, which would be no picture.
   private static let leastReceiverMaximum = 30_000
@@ -88,7 +86,7 @@ public struct BitrateControl: Hashable, Sendable {
       if let overload = delays.overload { pause(for: overload, nowNs) }
     }
     loss.add(report, used: Double(bitsPerSecond), hasDelays: delays != nil, nowNs: nowNs)
-    if let queueNs = loss.overflowNs, nowNs > restartedNs &+ Self.restartPauseNs {
+    if let queueNs = loss.overflowNs {
       restart(after: nowNs, untilNs: nowNs &+ min(queueNs, Self.longestPauseNs))
     }
     repeatsTwice = delays?.isCalm(nowNs) ?? false

@@ -71,6 +71,8 @@ public struct WebRTCReport: Hashable, Sendable {
   public var arrivals: [PacketArrival] = []
   /// The packets that the peer has requested again, each counted once.
   public var packetsRequested = 0
+  /// The shortest time from the sending of one of these to the request; nil without any.
+  public var requestDelayNs: UInt64?
   /// What this side has retransmitted since the previous report.
   public var repeatedBytes = 0
   public var repeatedPackets = 0
