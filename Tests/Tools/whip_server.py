@@ -38,7 +38,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   sizes=N         also writes how many bytes of media arrived with each N pictures (`bytes 40000`)
 
 Of the pictures it also says which are key frames (`key 17`), the longest time for which none came
-(`freeze 0.21`, whenever it grows), and each packet that was sent once more (`rtx`).
+(`freeze 0.21`, whenever it grows), and the number of each packet that was sent again (`rtx 17`).
 """
 import asyncio
 import ipaddress
@@ -99,8 +99,9 @@ unwrap = aiortc.rtcrtpreceiver.unwrap_rtx
 
 
 def unwrap_and_say(*arguments, **named):
-    say("rtx")
-    return unwrap(*arguments, **named)
+    packet = unwrap(*arguments, **named)
+    say("rtx", packet.sequence_number)
+    return packet
 
 
 aiortc.rtcrtpreceiver.unwrap_rtx = unwrap_and_say
