@@ -5,7 +5,7 @@ from fractions import Fraction
 from types import TracebackType
 from typing import Any, Literal, Optional, Union, final
 
-from typing_extensions import Buffer, CapsuleType, Self
+from typing_extensions import Buffer, CapsuleType, Self, disjoint_base
 
 from framebus._types import Metadata, PublisherStatus, StreamStatus, SubscriberStatus
 
@@ -163,6 +163,7 @@ class Frame(_Array):
         /,
     ) -> None: ...
 
+@disjoint_base
 class Group:
     def __new__(cls, id: Optional[str] = None, root: Optional[str] = None) -> Self: ...
     def streams(self, timeout: Optional[float] = None) -> list[StreamStatus]: ...
@@ -206,6 +207,7 @@ class Loan(_Array):
         /,
     ) -> None: ...
 
+@disjoint_base
 class Publisher:
     def __new__(
         cls,
@@ -259,6 +261,7 @@ class Publisher:
         /,
     ) -> None: ...
 
+@disjoint_base
 class Subscriber:
     def __new__(
         cls,
