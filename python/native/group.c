@@ -1,6 +1,8 @@
 // A group, and the streams of its publishers.
 #include "native.h"
 
+#include <stdlib.h>
+
 static PyTypeObject *group_type;
 
 const fb_word fb_content_words[] = {{"other", FRAMEBUS_CONTENT_OTHER},
@@ -36,6 +38,8 @@ static PyObject *group_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
   const char *id = NULL, *root = NULL;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|zz:Group", names, &id, &root))
     return NULL;
+  if (!root) root = getenv("FRAMEBUS_HOME");
+  if (root && !root[0]) root = NULL;
   fb_group *group = (fb_group *)PyType_GenericAlloc(type, 0);
   if (!group) return NULL;
   FB_ERROR(error);
@@ -129,7 +133,7 @@ static PyMethodDef methods[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "A group that `framebus group create` made: group.local.framebus, or the one of an\n"
-                "ID. root is the directory of all groups, if it is not the usual one."},
+                "ID. root is the directory of all groups: else $FRAMEBUS_HOME, or the usual ones."},
     {Py_tp_new, group_new},
     {Py_tp_dealloc, group_dealloc},
     {Py_tp_methods, methods},

@@ -36,14 +36,23 @@ def program(name: str, *arguments: str, **options: Any) -> subprocess.Popen[str]
 
 
 class BusTest(unittest.TestCase):
-    """A test with a group of its own, which ends stuck processes of its own."""
+    """Tests with a group of their class, which end the processes that they started."""
+
+    root: str
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.root = tempfile.mkdtemp(prefix="framebus-python-")
+        cls.addClassCleanup(shutil.rmtree, cls.root, ignore_errors=True)
+        subprocess.run(
+            [PROGRAMS / "framebus", "group", "create", "--root", cls.root],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
     def setUp(self) -> None:
         faulthandler.dump_traceback_later(WATCHDOG_SECONDS, exit=True)
         self.addCleanup(faulthandler.cancel_dump_traceback_later)
-        self.root = tempfile.mkdtemp(prefix="framebus-python-")
-        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
-        self.framebus("group", "create")
         self.group = framebus.Group(root=self.root)
         self.addCleanup(self.group.close)
 
@@ -71,7 +80,7 @@ class BusTest(unittest.TestCase):
         """Another Python process. It finds the group's directory in its first argument."""
         prelude = "import sys, framebus\ngroup = framebus.Group(root=sys.argv[1])\n"
         process = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-c", prelude + textwrap.dedent(code)]
+            [sys.executable, "-X", "faulthandler", "-W", "ignore::DeprecationWarning", "-c", prelude + textwrap.dedent(code)]
             + [self.root, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

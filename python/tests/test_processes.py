@@ -3,6 +3,7 @@
 import os
 import signal
 import struct
+import time
 import unittest
 import zlib
 from pathlib import Path
@@ -46,9 +47,13 @@ class CommandLineTests(BusTest):
 
     def test_snapshot_of_a_stream_of_python(self) -> None:
         publisher, _ = self.pair()
-        publisher.publish(b"\x10\x20\x30\x00" * 2304)
         path = os.path.join(self.root, "now.png")
-        self.framebus("snapshot", "canvas", path)
+        snapshot = self.start("framebus", "snapshot", "canvas", path, "--root", self.root)
+        # It waits for a new picture.
+        while snapshot.poll() is None:
+            publisher.publish(b"\x10\x20\x30\x00" * 2304)
+            time.sleep(0.01)
+        self.output_of(snapshot)
         row = pixels_of(path)[: 1 + 64 * 3]
         self.assertIn(b"\x30\x20\x10", row)
 
