@@ -23,7 +23,7 @@ if job.publishes:
     publishing.report()
     publisher.close()
 else:
-    subscriber = framebus.Subscriber(group, "bench", start="next")
+    subscriber = framebus.Subscriber(group, "bench", start="next", wait="futex")
     receiving = Receiving(job)
     unpack_from, take = HEAD.unpack_from, receiving.take
     receive = subscriber.poll if job.polls else subscriber.receive

@@ -32,6 +32,7 @@ _Policy = Literal["latest", "keep-latest", "lossless", "every-nth", "key-frames"
 _Start = Literal["newest", "next", "oldest", "key-frame"]
 _End = Literal["none", "ended", "stopped", "failed"]
 _Pause = Literal["requested", "transition", "unavailable"]
+_Wait = Literal["descriptor", "futex", "spin"]
 _Rate = Union[int, Fraction, None]
 _Rect = Sequence[int]
 
@@ -275,6 +276,7 @@ class Subscriber:
         leases: int = 4,
         verify_checksums: bool = False,
         timeout: Optional[float] = 0,
+        wait: _Wait = "descriptor",
     ) -> Self: ...
     @property
     def closed(self) -> bool: ...

@@ -12,9 +12,12 @@ typedef struct {
   fb_format *format;
   uint64_t generation;
   uint64_t format_epoch;
+  /// Of the library; -1 if it waits without one.
   int descriptor;
-  /// An eventfd that ends the wait of another thread.
+  /// An eventfd that ends the wait of another thread on the descriptor.
   int wake;
+  /// Ends the wait of another thread without one.
+  framebus_stop *stop;
   bool is_busy;
   bool is_closing;
   bool is_finished;
@@ -34,8 +37,15 @@ static const fb_word starts[] = {{"newest", FRAMEBUS_START_NEWEST},
                                  {"key-frame", FRAMEBUS_START_KEY_FRAME},
                                  {NULL, 0}};
 
+static const fb_word waits[] = {{"descriptor", FRAMEBUS_WAIT_DESCRIPTOR},
+                                {"futex", FRAMEBUS_WAIT_FUTEX},
+                                {"spin", FRAMEBUS_WAIT_SPIN},
+                                {NULL, 0}};
+
 /// The loop variable, the next frame, and two to keep.
 enum { USUAL_LEASES = 4 };
+/// A signal does not end a sleep on a futex: how long Python's handlers may have to wait.
+enum { SLICE_NS = 50000000 };
 
 typedef struct {
   framebus_group *group;
@@ -54,14 +64,15 @@ static int open_subscriber(void *context, framebus_stop *stop) {
 
 static int read_arguments(PyObject *arguments, PyObject *keywords, open_call *call) {
   static char *names[] = {"group",          "name",   "policy",           "count",  "start",
-                          "lossless_limit", "leases", "verify_checksums", "timeout", NULL};
-  PyObject *group, *policy = NULL, *start = NULL, *timeout = NULL;
+                          "lossless_limit", "leases", "verify_checksums", "timeout", "wait",
+                          NULL};
+  PyObject *group, *policy = NULL, *start = NULL, *timeout = NULL, *wait = NULL;
   double limit = 10;
   int verifies = 0;
   framebus_subscriber_options *options = &call->options;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "Os|$OIOdIpO:Subscriber", names, &group,
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "Os|$OIOdIpOO:Subscriber", names, &group,
                                    &call->name, &policy, &options->policy_count, &start, &limit,
-                                   &options->leases, &verifies, &timeout))
+                                   &options->leases, &verifies, &timeout, &wait))
     return -1;
   if (!(limit > 0 && limit < 1e9)) {
     PyErr_SetString(PyExc_ValueError, "lossless_limit must be a number of seconds above 0");
@@ -73,7 +84,8 @@ static int read_arguments(PyObject *arguments, PyObject *keywords, open_call *ca
   call->deadline_ns = 0;
   if (!call->group || (timeout && fb_deadline(timeout, &call->deadline_ns) < 0) ||
       (policy && fb_value_of(policy, policies, "policy", &options->policy) < 0) ||
-      (start && fb_value_of(start, starts, "start", &options->start) < 0))
+      (start && fb_value_of(start, starts, "start", &options->start) < 0) ||
+      (wait && fb_value_of(wait, waits, "wait", &options->wait) < 0))
     return -1;
   return 0;
 }
@@ -94,9 +106,12 @@ static PyObject *subscriber_new(PyTypeObject *type, PyObject *arguments, PyObjec
   int status = made->wake < 0 ? -1 : fb_wait_in(&wait, &code);
   made->handle = call.handle;
   if (status == 0 && code == FRAMEBUS_OK) {
-    made->descriptor = framebus_subscriber_descriptor(made->handle);
-    if (made->descriptor >= 0) return (PyObject *)made;
-    code = made->descriptor;
+    made->descriptor = -1;
+    if (call.options.wait == FRAMEBUS_WAIT_DESCRIPTOR)
+      code = made->descriptor = framebus_subscriber_descriptor(made->handle);
+    else
+      code = framebus_stop_open(&made->stop, &call.error);
+    if (code >= 0) return (PyObject *)made;
   }
   Py_DECREF(made);
   if (status < 0) return NULL;
@@ -108,11 +123,14 @@ static void end(subscriber *subscriber) {
   subscriber->is_closing = true;
   if (subscriber->is_busy) {
     // The waiting thread closes it.
+    if (subscriber->stop) framebus_stop_raise(subscriber->stop);
     eventfd_write(subscriber->wake, 1);
     return;
   }
   framebus_subscriber_close(subscriber->handle);
   subscriber->handle = NULL;
+  if (subscriber->stop) framebus_stop_close(subscriber->stop);
+  subscriber->stop = NULL;
 }
 
 static void subscriber_dealloc(PyObject *self) {
@@ -160,6 +178,28 @@ static int learn_format(subscriber *subscriber, const framebus_frame *info) {
   return 0;
 }
 
+/// The frame that the library gave; NULL with an exception, and then *code is below 0.
+static inline PyObject *take(subscriber *subscriber, const framebus_frame *info, int *code) {
+  bool is_new = !subscriber->format || info->format_epoch != subscriber->format_epoch ||
+                info->generation != subscriber->generation;
+  PyObject *frame = NULL;
+  if (is_new && learn_format(subscriber, info) < 0)
+    framebus_lease_release(info->lease);
+  else
+    frame = fb_frame_new(info, subscriber->format);
+  if (!frame) *code = FRAMEBUS_ERROR_SYSTEM;
+  return frame;
+}
+
+/// What is not a frame: NULL, with an exception if the code is below 0.
+static PyObject *note(subscriber *subscriber, int code, const framebus_error *error) {
+  subscriber->is_finished = code == FRAMEBUS_FINISHED;
+  if (code == FRAMEBUS_ERROR_LIMIT)
+    return fb_raise_text(code, "all leases are in use: release frames and delete arrays of them, "
+                               "or raise Subscriber's `leases`");
+  return code < 0 ? fb_raise(code, error) : NULL;
+}
+
 /// Polls once. Sets *code; returns the frame if there is one, else NULL, with an exception if
 /// *code is below 0.
 static inline PyObject *poll_once(subscriber *subscriber, int *code) {
@@ -167,24 +207,22 @@ static inline PyObject *poll_once(subscriber *subscriber, int *code) {
   info.size = sizeof info;
   FB_ERROR(error);
   *code = framebus_subscriber_next(subscriber->handle, 0, NULL, &info, &error);
-  if (*code == FRAMEBUS_OK) {
-    if (!subscriber->format || info.format_epoch != subscriber->format_epoch ||
-        info.generation != subscriber->generation) {
-      if (learn_format(subscriber, &info) < 0) {
-        framebus_lease_release(info.lease);
-        *code = FRAMEBUS_ERROR_SYSTEM;
-        return NULL;
-      }
-    }
-    PyObject *frame = fb_frame_new(&info, subscriber->format);
-    if (!frame) *code = FRAMEBUS_ERROR_SYSTEM;
-    return frame;
-  }
-  subscriber->is_finished = *code == FRAMEBUS_FINISHED;
-  if (*code == FRAMEBUS_ERROR_LIMIT)
-    return fb_raise_text(*code, "all leases are in use: release frames and delete arrays of them, "
-                                "or raise Subscriber's `leases`");
-  return *code < 0 ? fb_raise(*code, &error) : NULL;
+  return *code == FRAMEBUS_OK ? take(subscriber, &info, code) : note(subscriber, *code, &error);
+}
+
+/// The same after a sleep in the library, until the deadline or the end of a slice of time.
+static PyObject *sleep_once(subscriber *subscriber, uint64_t deadline, int *code) {
+  framebus_frame info;
+  info.size = sizeof info;
+  FB_ERROR(error);
+  uint64_t slice = framebus_after_ns(SLICE_NS);
+  subscriber->is_busy = true;
+  Py_BEGIN_ALLOW_THREADS
+  *code = framebus_subscriber_next(subscriber->handle, deadline < slice ? deadline : slice,
+                                   subscriber->stop, &info, &error);
+  Py_END_ALLOW_THREADS
+  subscriber->is_busy = false;
+  return *code == FRAMEBUS_OK ? take(subscriber, &info, code) : note(subscriber, *code, &error);
 }
 
 static PyObject *subscriber_poll(PyObject *self, PyObject *unused) {
@@ -196,25 +234,38 @@ static PyObject *subscriber_poll(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
+/// Ends a wait in which another thread called close. Returns -1 with an exception if one did.
+static int settle(subscriber *subscriber) {
+  if (!subscriber->is_closing) return 0;
+  end(subscriber);
+  if (!PyErr_Occurred())
+    fb_raise_text(FRAMEBUS_ERROR_HANDLE, "the subscriber was closed during the wait");
+  return -1;
+}
+
 /// The next frame; NULL without an exception at the end of the stream.
 static PyObject *receive(subscriber *subscriber, uint64_t deadline) {
-  while (true) {
-    int code;
-    if (check(subscriber) < 0) return NULL;
-    PyObject *frame = poll_once(subscriber, &code);
-    if (frame || code != FRAMEBUS_TIMED_OUT) return frame;
+  int code;
+  if (check(subscriber) < 0) return NULL;
+  PyObject *frame = poll_once(subscriber, &code);
+  while (!frame && code == FRAMEBUS_TIMED_OUT) {
     if (deadline != FRAMEBUS_NEVER && deadline <= framebus_now_ns()) return fb_raise_timeout();
     // A handler that came before the sleep would not end it.
-    int status = PyErr_CheckSignals();
-    if (status == 0)
-      status = fb_poll(subscriber->descriptor, subscriber->wake, deadline, &subscriber->is_busy);
-    if (subscriber->is_closing) {
-      end(subscriber);
-      if (status == 0)
-        return fb_raise_text(FRAMEBUS_ERROR_HANDLE, "the subscriber was closed during the wait");
+    if (PyErr_CheckSignals() < 0) return NULL;
+    if (subscriber->descriptor < 0) {
+      frame = sleep_once(subscriber, deadline, &code);
+    } else if (fb_poll(subscriber->descriptor, subscriber->wake, deadline,
+                       &subscriber->is_busy) < 0) {
+      settle(subscriber);
+      return NULL;
     }
-    if (status < 0) return NULL;
+    if (settle(subscriber) < 0) {
+      Py_XDECREF(frame);
+      return NULL;
+    }
+    if (subscriber->descriptor >= 0) frame = poll_once(subscriber, &code);
   }
+  return frame;
 }
 
 static PyObject *subscriber_receive(PyObject *self, PyObject *const *arguments, Py_ssize_t count,
@@ -235,6 +286,11 @@ static PyObject *subscriber_next(PyObject *self) {
 static PyObject *subscriber_fileno(PyObject *self, PyObject *unused) {
   (void)unused;
   subscriber *subscriber_ = (subscriber *)self;
+  if (subscriber_->handle && subscriber_->descriptor < 0) {
+    PyErr_SetString(PyExc_ValueError,
+                    "the subscriber waits without a descriptor; make it with wait='descriptor'");
+    return NULL;
+  }
   if (subscriber_->handle) return PyLong_FromLong(subscriber_->descriptor);
   return fb_raise_text(FRAMEBUS_ERROR_HANDLE, "the subscriber is closed; make another");
 }

@@ -52,7 +52,7 @@ class TypeTests(unittest.TestCase):
             # The buffer protocol has this name from Python 3.12 on; the stub's base is its own.
             allowed.write_text(
                 r"framebus\._native\.(_Array|Plane|Frame|Loan|_Kind|_Range|_Samples|_Content"
-                r"|_Policy|_Start|_End|_Pause|_Rate|_Rect)(\.__buffer__)?" + "\n"
+                r"|_Policy|_Start|_End|_Pause|_Wait|_Rate|_Rect)(\.__buffer__)?" + "\n"
             )
             result = run(
                 "mypy.stubtest", "framebus._native", "--allowlist", str(allowed),
