@@ -45,7 +45,7 @@ final class LeaseBox: Handled, @unchecked Sendable {
   @inline(__always)
   func fill(_ lease: consuming FrameLease) -> OpaquePointer? {
     self.lease = consume lease
-    // Relaxed: the handle's stamp publishes both.
+    // Relaxed: the handle's stamp publishes both. SAFETY: the handle is not dereferenced.
     state.store(State.held, ordering: .relaxed)
     return unsafe HandleTable.shared.activate(index, .lease)
   }

@@ -89,7 +89,8 @@ public func framebus_publisher_open(
     let format = try unsafe load(format, "format").format()
     var chosen = PublisherOptions()
     if let options = unsafe options { chosen = try unsafe load(options, "options").options() }
-    let made = try PublisherError.converted(try Publisher(stream, in: group, format: format, options: chosen))
+    let made = try PublisherError.converted(
+      try Publisher(stream, in: group, format: format, options: chosen))
     try unsafe set(publisher, PublisherBox(made, loans: chosen.maxLoans))
     return FRAMEBUS_OK
   }
@@ -146,7 +147,7 @@ public func framebus_publisher_loan(
       default: throw CFailure(error)
       }
     }
-    guard let place = box.freeLoan else { throw .argument("a loan has no place") }
+    guard let place = box.freeLoan else { throw .argument("all loans are out; publish one first") }
     var bytes = loan.bytes
     let start = unsafe bytes.withUnsafeMutableBytes { $0.baseAddress }
     let capacity = UInt64(loan.byteCapacity)
@@ -188,7 +189,7 @@ public func framebus_loan_publish(
     }
     _ = try unsafe HandleTable.shared.deactivate(loan, LoanBox.self)
     guard let published = box.loan.take()?.publish(byteCount: byteCount) else {
-      throw .argument("the loan has ended")
+      throw .argument("the loan has ended; take another one")
     }
     if let sequence = unsafe sequence { unsafe sequence.pointee = published.rawValue }
     return FRAMEBUS_OK

@@ -169,7 +169,9 @@ public func framebus_subscriber_copy_next(
   unsafe attempt(error) { () throws(CFailure) in
     let box = try unsafe HandleTable.shared.find(subscriber, SubscriberBox.self)
     try unsafe require(frame, "frame")
-    guard let buffer = unsafe buffer, capacity >= 0 else { throw .argument("buffer is NULL") }
+    guard let buffer = unsafe buffer, capacity >= 0 else {
+      throw .argument("buffer is NULL; pass the address of one")
+    }
     var span = unsafe MutableRawSpan(_unsafeStart: buffer, byteCount: capacity)
     do throws(ReceiveError) {
       guard let copied = try box.subscriber.copyNext(into: &span) else {
@@ -212,7 +214,8 @@ public func framebus_subscriber_copied_format(
     let box = try unsafe HandleTable.shared.find(subscriber, SubscriberBox.self)
     try unsafe require(format, "format")
     guard let copied = box.copied else {
-      throw CFailure(FRAMEBUS_ERROR_NOT_FOUND, "no frame was copied yet")
+      throw CFailure(
+        FRAMEBUS_ERROR_NOT_FOUND, "no frame was copied yet; call framebus_subscriber_copy_next")
     }
     try unsafe store(framebus_format(copied.format), into: format)
     return FRAMEBUS_OK
@@ -239,7 +242,9 @@ public func framebus_lease_format(
   unsafe attempt(error) { () throws(CFailure) in
     let box = try unsafe HandleTable.shared.find(lease, LeaseBox.self)
     try unsafe require(format, "format")
-    guard let own = box.format else { throw .argument("the lease has ended") }
+    guard let own = box.format else {
+      throw .argument("the lease has ended; receive another frame")
+    }
     try unsafe store(framebus_format(own), into: format)
     return FRAMEBUS_OK
   }
@@ -254,7 +259,9 @@ public func framebus_lease_metadata(
   unsafe attempt(error) { () throws(CFailure) in
     let box = try unsafe HandleTable.shared.find(lease, LeaseBox.self)
     try unsafe require(metadata, "metadata")
-    guard let own = box.metadata else { throw .argument("the lease has ended") }
+    guard let own = box.metadata else {
+      throw .argument("the lease has ended; receive another frame")
+    }
     try unsafe store(own, into: metadata)
     return FRAMEBUS_OK
   }

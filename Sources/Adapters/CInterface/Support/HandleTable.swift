@@ -140,7 +140,7 @@ protocol Handled: AnyObject {
     return index
   }
 
-  private func requireParent() throws(CFailure) {
+  func requireParent() throws(CFailure) {
     guard fork.isInChild else { return }
     throw CFailure(
       FRAMEBUS_ERROR_FORKED,
