@@ -21,8 +21,24 @@ from typing import Final
 
 from framebus._errors import *  # noqa: F403
 from framebus._errors import __all__ as _errors
-from framebus._frames import Subscriber
-from framebus._native import Format, Frame, Group, Loan, Plane, Publisher, now_ns
+from framebus._frames import Subscriber, deliveries
+from framebus._log import LogHandler
+from framebus._native import (
+    Format,
+    Frame,
+    Group,
+    Loan,
+    Log,
+    Notifications,
+    Observation,
+    Plane,
+    Publisher,
+    Secret,
+    Semaphore,
+    Settings,
+    SettingsObservation,
+    now_ns,
+)
 from framebus._types import *  # noqa: F403
 from framebus._types import __all__ as _types
 
@@ -67,18 +83,27 @@ __all__ = [
     "Group",
     "KEY_FRAME",
     "Loan",
+    "Log",
+    "LogHandler",
     "NV12",
+    "Notifications",
+    "Observation",
     "PROTECTED",
     "Plane",
     "Publisher",
     "REDUCED",
     "REPEATED",
     "SILENCE",
+    "Secret",
+    "Semaphore",
+    "Settings",
+    "SettingsObservation",
     "Subscriber",
     "XBGR8888",
     "XRGB8888",
     "YUV420",
     "YUYV",
+    "deliveries",
     "now_ns",
     *_errors,
     *_types,

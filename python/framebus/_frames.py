@@ -1,8 +1,9 @@
-"""Subscribers in asyncio."""
+"""Waiting in asyncio."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Optional
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Optional, Protocol, TypeVar
 
 from framebus import _native
 from framebus._native import Frame
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 class Subscriber(_native.Subscriber):
     __doc__ = _native.Subscriber.__doc__
+    _waits = False
 
     def __aiter__(self) -> Subscriber:
         return self
@@ -36,23 +38,45 @@ class Subscriber(_native.Subscriber):
             frame = self.poll()
             if frame is not None or self.finished:
                 return frame
-            await self._readable()
+            if self._waits:
+                raise RuntimeError(
+                    "another task waits in this subscriber; use one task for it"
+                )
+            self._waits = True
+            try:
+                await _readable(self.fileno())
+            finally:
+                self._waits = False
 
-    async def _readable(self) -> None:
-        import asyncio
 
-        loop = asyncio.get_running_loop()
-        descriptor = self.fileno()
-        ready: asyncio.Future[None] = loop.create_future()
-        if getattr(self, "_waits", False):
-            raise RuntimeError("another task waits in this subscriber; use one task for it")
-        self._waits = True
-        loop.add_reader(descriptor, _finish, ready)
-        try:
-            await ready
-        finally:
-            self._waits = False
-            loop.remove_reader(descriptor)
+Value = TypeVar("Value", covariant=True)
+
+
+class _Observation(Protocol[Value]):
+    def poll(self) -> Optional[Value]: ...
+    def fileno(self) -> int: ...
+
+
+async def deliveries(observation: _Observation[Value]) -> AsyncIterator[Value]:
+    """Yields what an Observation or a SettingsObservation receives, in asyncio."""
+    while True:
+        delivery = observation.poll()
+        if delivery is None:
+            await _readable(observation.fileno())
+        else:
+            yield delivery
+
+
+async def _readable(descriptor: int) -> None:
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(descriptor, _finish, ready)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(descriptor)
 
 
 def _finish(future: asyncio.Future[None]) -> None:

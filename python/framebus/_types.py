@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple, Optional
 if TYPE_CHECKING:
     from framebus._native import Format
 
-__all__ = ["Metadata", "PublisherStatus", "Rect", "StreamStatus", "SubscriberStatus"]
+__all__ = [
+    "Delivery",
+    "Metadata",
+    "PublisherStatus",
+    "Rect",
+    "StreamStatus",
+    "SubscriberStatus",
+]
 
 
 class Rect(NamedTuple):
@@ -97,3 +104,19 @@ class StreamStatus(NamedTuple):
     published_count: int
     published_bytes: int
     memory_bytes: int
+
+
+class Delivery(NamedTuple):
+    """Posts of a notification that arrived together."""
+
+    total_count: int
+    """Posts of the name until now."""
+    coalesced_count: int
+    """Posts in this delivery."""
+    state: int
+    """The 64 bits of the name."""
+    poster_pid: Optional[int]
+    """Of a single post, as the kernel told. Do not signal it: it may have ended."""
+    poster_uid: Optional[int]
+    is_reset: bool
+    """Counting began anew."""

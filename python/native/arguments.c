@@ -59,6 +59,14 @@ int fb_timeout_from(PyObject *const *arguments, Py_ssize_t count, PyObject *name
   return fb_deadline(arguments[0], deadline_ns);
 }
 
+const char *fb_text(PyObject *object) {
+  Py_ssize_t size;
+  const char *text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (!text || strlen(text) == (size_t)size) return text;
+  PyErr_SetString(PyExc_ValueError, "the text has a zero character; leave it out");
+  return NULL;
+}
+
 int fb_uint64(PyObject *object, const char *name, uint64_t *value) {
   PyObject *index = PyNumber_Index(object);
   if (!index) return -1;

@@ -11,10 +11,21 @@ typedef struct {
   fb_format *format;
 } frame;
 
-PyTypeObject *fb_frame_type;
+static PyTypeObject *frame_type;
+
+static void let_go(frame *frame) {
+  if (!frame->info.lease) return;
+  fb_memory_remove(&frame->memory);
+  framebus_lease_release(frame->info.lease);
+  frame->info.lease = NULL;
+}
+
+static void views_ended(fb_owner *owner) {
+  if (owner->memory.is_ended) let_go((frame *)owner);
+}
 
 PyObject *fb_frame_new(const framebus_frame *info, fb_format *format) {
-  frame *made = (frame *)PyType_GenericAlloc(fb_frame_type, 0);
+  frame *made = (frame *)PyType_GenericAlloc(frame_type, 0);
   if (!made) {
     framebus_lease_release(info->lease);
     return NULL;
@@ -24,19 +35,9 @@ PyObject *fb_frame_new(const framebus_frame *info, fb_format *format) {
   made->layout = fb_format_layout(format, info->byte_count);
   made->memory.bytes = (char *)info->bytes;
   made->memory.byte_count = info->byte_count;
+  made->memory.views_ended = views_ended;
   fb_memory_add(&made->memory);
   return (PyObject *)made;
-}
-
-static void let_go(frame *frame) {
-  if (!frame->info.lease) return;
-  fb_memory_remove(&frame->memory);
-  framebus_lease_release(frame->info.lease);
-  frame->info.lease = NULL;
-}
-
-void fb_frame_views_ended(fb_owner *owner) {
-  if (owner->memory.is_ended) let_go((frame *)owner);
 }
 
 static void frame_dealloc(PyObject *self) {
@@ -53,11 +54,6 @@ static PyObject *frame_release(PyObject *self, PyObject *unused) {
   frame_->memory.is_ended = true;
   if (frame_->memory.exports == 0) let_go(frame_);
   Py_RETURN_NONE;
-}
-
-static PyObject *frame_enter(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return Py_NewRef(self);
 }
 
 static PyObject *frame_exit(PyObject *self, PyObject *unused) {
@@ -126,7 +122,7 @@ static PyObject *frame_repr(PyObject *self) {
 static PyMethodDef methods[] = {
     {"release", frame_release, METH_NOARGS,
      "Lets the frame go: at once, or with the last array or view of it."},
-    {"__enter__", frame_enter, METH_NOARGS, NULL},
+    {"__enter__", fb_handle_enter, METH_NOARGS, NULL},
     {"__exit__", frame_exit, METH_VARARGS, NULL},
     {"__dlpack__", FB_METHOD(frame_dlpack), METH_FASTCALL | METH_KEYWORDS,
      "The frame as a read-only tensor, without a copy."},
@@ -182,6 +178,6 @@ static PyType_Spec spec = {
 };
 
 int fb_frame_init(PyObject *module) {
-  fb_frame_type = fb_add_type(module, &spec);
-  return fb_frame_type ? 0 : -1;
+  frame_type = fb_add_type(module, &spec);
+  return frame_type ? 0 : -1;
 }

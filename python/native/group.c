@@ -65,11 +65,6 @@ static PyObject *group_close(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
-static PyObject *group_enter(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return Py_NewRef(self);
-}
-
 static PyObject *format_of(framebus_streams *streams, size_t index) {
   framebus_format format = {.size = sizeof format};
   FB_ERROR(error);
@@ -126,7 +121,7 @@ static PyMethodDef methods[] = {
     {"close", group_close, METH_NOARGS, "Closes the group. What was opened in it stays open."},
     {"streams", FB_METHOD(group_streams), METH_FASTCALL | METH_KEYWORDS,
      "Asks all publishers for their state, for up to `timeout` seconds (1)."},
-    {"__enter__", group_enter, METH_NOARGS, NULL},
+    {"__enter__", fb_handle_enter, METH_NOARGS, NULL},
     {"__exit__", group_close, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

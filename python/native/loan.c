@@ -12,33 +12,10 @@ typedef struct {
   framebus_loan *handle;
 } loan;
 
-PyTypeObject *fb_loan_type;
+static PyTypeObject *loan_type;
 
 /// Above this, a copy lets other threads run.
 enum { LARGE_BYTES = 1 << 16 };
-
-PyObject *fb_loan_new(fb_publisher *publisher, const framebus_slot *slot) {
-  loan *made = (loan *)PyType_GenericAlloc(fb_loan_type, 0);
-  if (!made) {
-    framebus_loan_abandon(slot->loan);
-    return NULL;
-  }
-  fb_format *format = publisher->format;
-  made->publisher = (fb_publisher *)Py_NewRef((PyObject *)publisher);
-  made->format = (fb_format *)Py_NewRef((PyObject *)format);
-  made->handle = slot->loan;
-  made->layout = fb_format_layout(format, format->c.byte_count);
-  made->memory.bytes = slot->bytes;
-  made->memory.byte_count = format->c.byte_count;
-  made->memory.is_writable = true;
-  fb_memory_add(&made->memory);
-  for (int index = 0; index < FB_MAXIMUM_LOANS; index++)
-    if (!publisher->loans[index]) {
-      publisher->loans[index] = (fb_owner *)made;
-      break;
-    }
-  return (PyObject *)made;
-}
 
 /// The memory is the publisher's again.
 static void forget(loan *loan) {
@@ -60,10 +37,34 @@ static void abandon(loan *loan) {
   forget(loan);
 }
 
-void fb_loan_views_ended(fb_owner *owner) {
+static void views_ended(fb_owner *owner) {
   loan *loan_ = (loan *)owner;
   if (loan_->memory.is_ended) abandon(loan_);
   if (loan_->publisher->is_closing) fb_publisher_end(loan_->publisher);
+}
+
+PyObject *fb_loan_new(fb_publisher *publisher, const framebus_slot *slot) {
+  loan *made = (loan *)PyType_GenericAlloc(loan_type, 0);
+  if (!made) {
+    framebus_loan_abandon(slot->loan);
+    return NULL;
+  }
+  fb_format *format = publisher->format;
+  made->publisher = (fb_publisher *)Py_NewRef((PyObject *)publisher);
+  made->format = (fb_format *)Py_NewRef((PyObject *)format);
+  made->handle = slot->loan;
+  made->layout = fb_format_layout(format, format->c.byte_count);
+  made->memory.bytes = slot->bytes;
+  made->memory.byte_count = format->c.byte_count;
+  made->memory.is_writable = true;
+  made->memory.views_ended = views_ended;
+  fb_memory_add(&made->memory);
+  for (int index = 0; index < FB_MAXIMUM_LOANS; index++)
+    if (!publisher->loans[index]) {
+      publisher->loans[index] = (fb_owner *)made;
+      break;
+    }
+  return (PyObject *)made;
 }
 
 static void loan_dealloc(PyObject *self) {
@@ -168,11 +169,6 @@ PyObject *fb_loan_publish_copy(PyObject *self, PyObject *data, PyObject *const *
   return status < 0 ? NULL : publish(loan_, values, names, byte_count);
 }
 
-static PyObject *loan_enter(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return Py_NewRef(self);
-}
-
 static PyObject *loan_exit(PyObject *self, PyObject *arguments) {
   loan *loan_ = (loan *)self;
   bool is_out = loan_->handle && !loan_->memory.is_ended;
@@ -219,7 +215,7 @@ static PyMethodDef methods[] = {
     {"publish", FB_METHOD(loan_publish), METH_FASTCALL | METH_KEYWORDS,
      "Makes the frame visible to all subscribers, and returns its number. No view of it may exist."},
     {"abandon", loan_abandon, METH_NOARGS, "Gives the slot back: at once, or with the last view."},
-    {"__enter__", loan_enter, METH_NOARGS, NULL},
+    {"__enter__", fb_handle_enter, METH_NOARGS, NULL},
     {"__exit__", loan_exit, METH_VARARGS, NULL},
     {"__dlpack__", FB_METHOD(loan_dlpack), METH_FASTCALL | METH_KEYWORDS,
      "The slot as a writable tensor, without a copy."},
@@ -253,6 +249,6 @@ static PyType_Spec spec = {
 };
 
 int fb_loan_init(PyObject *module) {
-  fb_loan_type = fb_add_type(module, &spec);
-  return fb_loan_type ? 0 : -1;
+  loan_type = fb_add_type(module, &spec);
+  return loan_type ? 0 : -1;
 }

@@ -50,7 +50,7 @@ int fb_memory_check(fb_owner *owner) {
                   owner->memory.is_writable
                       ? "the loan has ended: it was published, abandoned or made before a fork; "
                         "take another"
-                      : "the frame was released, or received before a fork; receive another, or "
+                      : "the memory was released, or opened before a fork; open it again, or "
                         "copy it before");
   return -1;
 }
@@ -62,7 +62,7 @@ int fb_memory_buffer(PyObject *exporter, fb_owner *owner, fb_layout *layout, Py_
   bool is_writable = owner->memory.is_writable;
   if ((flags & PyBUF_WRITABLE) && !is_writable) {
     PyErr_SetString(PyExc_BufferError,
-                    "a received frame is read-only; copy it: numpy.array(frame), bytearray(frame)");
+                    "this memory is read-only; copy it, for example by numpy.array or bytearray");
     return -1;
   }
   bool is_contiguous = fb_layout_is_contiguous(layout);
@@ -95,9 +95,5 @@ int fb_memory_buffer(PyObject *exporter, fb_owner *owner, fb_layout *layout, Py_
 }
 
 void fb_memory_end_view(fb_owner *owner) {
-  if (--owner->memory.exports > 0) return;
-  if (Py_TYPE((PyObject *)owner) == fb_loan_type)
-    fb_loan_views_ended(owner);
-  else
-    fb_frame_views_ended(owner);
+  if (--owner->memory.exports == 0) owner->memory.views_ended(owner);
 }

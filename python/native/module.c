@@ -47,7 +47,9 @@ PyMODINIT_FUNC PyInit__native(void) {
   if (fb_errors_init() < 0 || fb_memory_init() < 0 || fb_plane_init(module) < 0 ||
       fb_format_init(module) < 0 || fb_frame_init(module) < 0 || fb_group_init(module) < 0 ||
       fb_publisher_init(module) < 0 || fb_loan_init(module) < 0 ||
-      fb_subscriber_init(module) < 0) {
+      fb_subscriber_init(module) < 0 || fb_notifications_init(module) < 0 ||
+      fb_settings_init(module) < 0 || fb_log_init(module) < 0 || fb_semaphore_init(module) < 0 ||
+      fb_secret_init(module) < 0) {
     Py_DECREF(module);
     return NULL;
   }

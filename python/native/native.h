@@ -55,6 +55,8 @@ int fb_deadline(PyObject *timeout, uint64_t *deadline_ns);
 /// Reads the one argument `timeout`, which may be left out.
 int fb_timeout_from(PyObject *const *arguments, Py_ssize_t count, PyObject *names,
                     const char *function, uint64_t *deadline_ns);
+/// The UTF-8 of a str without zero characters; NULL with an exception.
+const char *fb_text(PyObject *object);
 int fb_uint32(PyObject *object, const char *name, uint32_t *value);
 int fb_uint64(PyObject *object, const char *name, uint64_t *value);
 int fb_int64(PyObject *object, const char *name, int64_t *value);
@@ -105,10 +107,14 @@ bool fb_layout_is_contiguous(const fb_layout *layout);
 
 // ---- memory.c
 
-/// The shared memory of a frame or a loan, as long as it is in use. The first field behind the head
-/// of the objects that have one.
+struct fb_owner;
+
+/// The memory of a frame, a loan or a secret, as long as it is in use. The first field behind the
+/// head of the objects that have one.
 typedef struct fb_memory {
   struct fb_memory *next, *previous;
+  /// Called when the last view has gone.
+  void (*views_ended)(struct fb_owner *);
   char *bytes;
   size_t byte_count;
   /// Views of it: buffers and tensors.
@@ -118,7 +124,7 @@ typedef struct fb_memory {
   bool is_ended;
 } fb_memory;
 
-typedef struct {
+typedef struct fb_owner {
   PyObject_HEAD
   fb_memory memory;
 } fb_owner;
@@ -180,8 +186,6 @@ PyObject *fb_metadata_object(const framebus_metadata *metadata);
 
 PyObject *fb_frame_new(const framebus_frame *frame, fb_format *format);
 int fb_frame_init(PyObject *module);
-extern PyTypeObject *fb_frame_type;
-void fb_frame_views_ended(fb_owner *owner);
 
 // ---- group.c
 
@@ -219,18 +223,72 @@ int fb_publisher_check(fb_publisher *publisher);
 void fb_publisher_end(fb_publisher *publisher);
 int fb_publisher_init(PyObject *module);
 
-extern PyTypeObject *fb_loan_type;
 PyObject *fb_loan_new(fb_publisher *publisher, const framebus_slot *slot);
 /// Copies a buffer into a new loan and publishes it.
 PyObject *fb_loan_publish_copy(PyObject *loan, PyObject *data, PyObject *const *values,
                                PyObject *names);
-void fb_loan_views_ended(fb_owner *owner);
 int fb_loan_init(PyObject *module);
 
 // ---- subscriber.c
 
 int fb_subscriber_init(PyObject *module);
 extern const fb_word fb_end_words[], fb_pause_words[], fb_content_words[];
+
+// ---- handle.c
+
+/// An object over one handle of the library, whose calls may release the interpreter's lock.
+typedef struct {
+  PyObject_HEAD
+  void *handle;
+  void (*close)(void *handle);
+  /// Calls that are under way; the last one closes the handle if it is to be closed.
+  int uses;
+  bool is_closing;
+} fb_handle;
+
+/// Begins a call; raises and returns NULL if the object is closed.
+void *fb_handle_begin(PyObject *self);
+void fb_handle_end(PyObject *self);
+void fb_handle_dealloc(PyObject *self);
+/// The methods close, __enter__ and __exit__, and the property closed.
+PyObject *fb_handle_close(PyObject *self, PyObject *unused);
+PyObject *fb_handle_enter(PyObject *self, PyObject *unused);
+PyObject *fb_handle_closed(PyObject *self, void *unused);
+#define FB_HANDLE_METHODS                                                             \
+  {"close", fb_handle_close, METH_NOARGS, "Closes it; any thread may call it."},      \
+      {"__enter__", fb_handle_enter, METH_NOARGS, NULL},                              \
+      {"__exit__", fb_handle_close, METH_VARARGS, NULL}
+#define FB_HANDLE_PROPERTIES {"closed", fb_handle_closed, NULL, "Whether close was called.", NULL}
+/// None, or the exception of a result below 0.
+PyObject *fb_finish(int code, const framebus_error *error);
+
+// ---- observation.c
+
+/// An object whose deliveries are waited for by a descriptor.
+typedef struct {
+  fb_handle base;
+  int descriptor;
+  /// An eventfd that ends the wait of another thread.
+  int wake;
+  bool is_busy;
+  /// Takes a delivery without waiting, as an object: NULL with *code.
+  PyObject *(*take)(void *handle, int *code);
+} fb_observation;
+
+/// Makes an observation of a type; closes the handle on failure.
+PyObject *fb_observation_new(PyTypeObject *type, void *handle, void (*close)(void *),
+                             int descriptor, PyObject *(*take)(void *, int *));
+PyTypeObject *fb_observation_type(PyObject *module, const char *name, const char *doc);
+
+// ---- notifications.c, settings.c, log.c, semaphore.c, secret.c
+
+int fb_notifications_init(PyObject *module);
+int fb_settings_init(PyObject *module);
+int fb_log_init(PyObject *module);
+int fb_semaphore_init(PyObject *module);
+int fb_secret_init(PyObject *module);
+
+// ---- module.c
 
 /// Raises that another thread uses the object. Returns -1.
 int fb_raise_busy(const char *what);

@@ -97,11 +97,6 @@ static PyObject *publisher_close(PyObject *self, PyObject *arguments, PyObject *
   Py_RETURN_NONE;
 }
 
-static PyObject *publisher_enter(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return Py_NewRef(self);
-}
-
 static PyObject *publisher_exit(PyObject *self, PyObject *arguments) {
   fb_publisher *publisher = (fb_publisher *)self;
   bool failed = PyTuple_Size(arguments) > 0 && PyTuple_GetItem(arguments, 0) != Py_None;
@@ -185,11 +180,6 @@ static PyObject *publisher_publish(PyObject *self, PyObject *const *arguments, P
 
 // ---- State
 
-static PyObject *finish(int code, const framebus_error *error) {
-  if (code < 0) return fb_raise(code, error);
-  Py_RETURN_NONE;
-}
-
 static PyObject *publisher_set_format(PyObject *self, PyObject *object) {
   fb_publisher *publisher = (fb_publisher *)self;
   if (fb_publisher_check(publisher) < 0) return NULL;
@@ -214,7 +204,7 @@ static PyObject *publisher_pause(PyObject *self, PyObject *arguments, PyObject *
       fb_publisher_check(publisher) < 0)
     return NULL;
   FB_ERROR(error);
-  return finish(framebus_publisher_pause(publisher->handle, value, &error), &error);
+  return fb_finish(framebus_publisher_pause(publisher->handle, value, &error), &error);
 }
 
 static PyObject *publisher_resume(PyObject *self, PyObject *unused) {
@@ -222,17 +212,16 @@ static PyObject *publisher_resume(PyObject *self, PyObject *unused) {
   fb_publisher *publisher = (fb_publisher *)self;
   if (fb_publisher_check(publisher) < 0) return NULL;
   FB_ERROR(error);
-  return finish(framebus_publisher_resume(publisher->handle, &error), &error);
+  return fb_finish(framebus_publisher_resume(publisher->handle, &error), &error);
 }
 
 static PyObject *publisher_set_application(PyObject *self, PyObject *object) {
   fb_publisher *publisher = (fb_publisher *)self;
   if (fb_publisher_check(publisher) < 0) return NULL;
-  Py_ssize_t size;
-  const char *text = object == Py_None ? NULL : PyUnicode_AsUTF8AndSize(object, &size);
+  const char *text = object == Py_None ? NULL : fb_text(object);
   if (!text && object != Py_None) return NULL;
   FB_ERROR(error);
-  return finish(framebus_publisher_set_application(publisher->handle, text, &error), &error);
+  return fb_finish(framebus_publisher_set_application(publisher->handle, text, &error), &error);
 }
 
 typedef struct {
@@ -318,7 +307,7 @@ static PyMethodDef methods[] = {
     {"status", publisher_status, METH_NOARGS, "Figures of the stream, and what is demanded."},
     {"close", FB_METHOD(publisher_close), METH_VARARGS | METH_KEYWORDS,
      "Ends the stream: at once, or with the last view of a loan. Any thread may call it."},
-    {"__enter__", publisher_enter, METH_NOARGS, NULL},
+    {"__enter__", fb_handle_enter, METH_NOARGS, NULL},
     {"__exit__", publisher_exit, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -147,11 +147,6 @@ static PyObject *subscriber_close(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
-static PyObject *subscriber_enter(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return Py_NewRef(self);
-}
-
 static int check(subscriber *subscriber) {
   if (subscriber->is_busy) return fb_raise_busy("subscriber");
   if (subscriber->handle && !subscriber->is_closing) return 0;
@@ -383,7 +378,7 @@ static PyMethodDef methods[] = {
      "Reports its load to the publisher: 0 is idle, 1 is unable to keep up."},
     {"close", subscriber_close, METH_NOARGS,
      "Detaches. Frames stay valid. Any thread may call it, which ends a wait of another."},
-    {"__enter__", subscriber_enter, METH_NOARGS, NULL},
+    {"__enter__", fb_handle_enter, METH_NOARGS, NULL},
     {"__exit__", subscriber_close, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

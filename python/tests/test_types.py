@@ -51,8 +51,8 @@ class TypeTests(unittest.TestCase):
             allowed = Path(folder, "allowed")
             # The buffer protocol has this name from Python 3.12 on; the stub's base is its own.
             allowed.write_text(
-                r"framebus\._native\.(_Array|Plane|Frame|Loan|_Kind|_Range|_Samples|_Content"
-                r"|_Policy|_Start|_End|_Pause|_Wait|_Rate|_Rect)(\.__buffer__)?" + "\n"
+                r"framebus\._native\.(_Array|Plane|Frame|Loan|Secret|_Kind|_Range|_Samples|_Content"
+                r"|_Policy|_Start|_End|_Pause|_Wait|_Level|_Value|_Fallback|_Rate|_Rect)(\.__buffer__)?" + "\n"
             )
             result = run(
                 "mypy.stubtest", "framebus._native", "--allowlist", str(allowed),
