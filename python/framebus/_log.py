@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 from framebus._errors import Error
-from framebus._native import Log, _Level
+from framebus._native import Log
+
+if TYPE_CHECKING:
+    from framebus._native import _Level
 
 
 class LogHandler(logging.Handler):

@@ -1,6 +1,9 @@
 // One credential, opened into locked memory.
 #include "native.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 typedef struct {
   PyObject_HEAD
   fb_memory memory;
@@ -27,6 +30,14 @@ typedef struct {
   framebus_error error;
 } open_call;
 
+/// A child that was forked without exec finds zeros, so that the secret has one owner.
+static void keep_from_children(const void *bytes, size_t count) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  uintptr_t begin = (uintptr_t)bytes / page * page;
+  uintptr_t end = ((uintptr_t)bytes + count + page - 1) / page * page;
+  madvise((void *)begin, end - begin, MADV_WIPEONFORK);
+}
+
 static PyObject *opened(PyTypeObject *type, framebus_secret *handle) {
   const void *bytes = NULL;
   size_t count = 0;
@@ -43,6 +54,7 @@ static PyObject *opened(PyTypeObject *type, framebus_secret *handle) {
   made->memory.views_ended = views_ended;
   made->layout = fb_layout_flat((Py_ssize_t)count);
   fb_memory_add(&made->memory);
+  keep_from_children(bytes, count);
   return (PyObject *)made;
 }
 

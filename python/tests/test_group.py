@@ -223,10 +223,12 @@ class CredentialTests(BusTest):
     def setUp(self) -> None:
         super().setUp()
         subprocess.run(
-            [PROGRAMS / "framebus", "credential", "set", "whip", "me", "--root", self.root],
+            [PROGRAMS / "framebus", "credential", "set", "whip", "me", "--quiet", "--root",
+             self.root],
             input=b"tops3cret",
             check=True,
             stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
 
     def test_credential_is_read_in_place_and_wiped(self) -> None:

@@ -21,7 +21,9 @@ except ImportError:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"MYPYPATH": str(PACKAGE.parent)}
+    environment = dict(os.environ)
+    if PACKAGE.parent.name != "site-packages":
+        environment["MYPYPATH"] = str(PACKAGE.parent)
     return subprocess.run(
         [sys.executable, "-m", *arguments], capture_output=True, text=True, env=environment
     )
