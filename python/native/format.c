@@ -273,7 +273,8 @@ static PyObject *format_plane_layouts(PyObject *self, void *unused) {
 static PyObject *format_compare(PyObject *one, PyObject *other, int operation) {
   if (Py_TYPE(other) != format_type || (operation != Py_EQ && operation != Py_NE))
     Py_RETURN_NOTIMPLEMENTED;
-  bool same = memcmp(&((fb_format *)one)->c, &((fb_format *)other)->c, sizeof(framebus_format)) == 0;
+  const fb_format *left = (fb_format *)one, *right = (fb_format *)other;
+  bool same = memcmp(&left->c, &right->c, sizeof left->c) == 0;
   return PyBool_FromLong(same == (operation == Py_EQ));
 }
 

@@ -158,8 +158,9 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "A received frame. numpy.asarray(frame) and memoryview(frame) are read-only, in\n"
-                "the publisher's memory, which is not reused until the last of them has gone."},
+    {Py_tp_doc,
+     "A received frame. numpy.asarray(frame) and memoryview(frame) are read-only, in the\n"
+     "publisher's memory, which is not reused until the last of them has gone."},
     {Py_tp_dealloc, frame_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_members, members},

@@ -127,8 +127,9 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "A group that `framebus group create` made: group.local.framebus, or the one of an\n"
-                "ID. root is the directory of all groups: else $FRAMEBUS_HOME, or the usual ones."},
+    {Py_tp_doc,
+     "A group that `framebus group create` made: group.local.framebus, or the one of an ID.\n"
+     "root is the directory of all groups: else $FRAMEBUS_HOME, or the usual ones."},
     {Py_tp_new, group_new},
     {Py_tp_dealloc, group_dealloc},
     {Py_tp_methods, methods},

@@ -213,7 +213,7 @@ static PyObject *loan_format(PyObject *self, void *unused) {
 
 static PyMethodDef methods[] = {
     {"publish", FB_METHOD(loan_publish), METH_FASTCALL | METH_KEYWORDS,
-     "Makes the frame visible to all subscribers, and returns its number. No view of it may exist."},
+     "Makes the frame visible to all subscribers; returns its number. No view may exist."},
     {"abandon", loan_abandon, METH_NOARGS, "Gives the slot back: at once, or with the last view."},
     {"__enter__", fb_handle_enter, METH_NOARGS, NULL},
     {"__exit__", loan_exit, METH_VARARGS, NULL},
@@ -231,8 +231,9 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "A slot to write one frame into: numpy.asarray(loan) is writable. As a context\n"
-                "manager it publishes at the end, and abandons after an exception."},
+    {Py_tp_doc,
+     "A slot to write one frame into: numpy.asarray(loan) is writable. As a context manager it\n"
+     "publishes at the end, and abandons after an exception."},
     {Py_tp_dealloc, loan_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},

@@ -5,10 +5,11 @@
 
 static PyTypeObject *log_type;
 
-static const fb_word level_words[] = {{"trace", FRAMEBUS_LOG_TRACE},       {"debug", FRAMEBUS_LOG_DEBUG},
-                               {"info", FRAMEBUS_LOG_INFO},         {"notice", FRAMEBUS_LOG_NOTICE},
-                               {"warning", FRAMEBUS_LOG_WARNING},   {"error", FRAMEBUS_LOG_ERROR},
-                               {"critical", FRAMEBUS_LOG_CRITICAL}, {NULL, 0}};
+static const fb_word level_words[] = {
+    {"trace", FRAMEBUS_LOG_TRACE},       {"debug", FRAMEBUS_LOG_DEBUG},
+    {"info", FRAMEBUS_LOG_INFO},         {"notice", FRAMEBUS_LOG_NOTICE},
+    {"warning", FRAMEBUS_LOG_WARNING},   {"error", FRAMEBUS_LOG_ERROR},
+    {"critical", FRAMEBUS_LOG_CRITICAL}, {NULL, 0}};
 
 /// Without a deadline of the caller's: lines stay in memory that the next log saves.
 static void close_log(void *handle) { framebus_log_close(handle, 0, NULL); }
@@ -143,8 +144,9 @@ static PyMethodDef methods[] = {
 static PyGetSetDef properties[] = {FB_HANDLE_PROPERTIES, {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "The log of this process, as a role, of lines from a level on ('info'). Members of\n"
-                "the group can read a line when append returns, even if the process then dies."},
+    {Py_tp_doc,
+     "The log of this process, as a role, of lines from a level on ('info'). Members of the\n"
+     "group can read a line when append returns, even if the process then dies."},
     {Py_tp_new, log_new},
     {Py_tp_dealloc, fb_handle_dealloc},
     {Py_tp_methods, methods},

@@ -1,5 +1,5 @@
 // The parts of the extension module framebus._native: Python objects over the C interface,
-// framebus.h. Compiled for the limited API of Python 3.11, the first whose buffer protocol is in it.
+// framebus.h. Compiled for the limited API of Python 3.11, the first with the buffer protocol.
 //
 // The extension refuses to know the protocols, and to import numpy: arrays are made by the buffer
 // protocol and DLPack. All its state is guarded by the interpreter's lock, except while a wait

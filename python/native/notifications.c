@@ -105,8 +105,9 @@ static PyMethodDef methods[] = {
 static PyGetSetDef properties[] = {FB_HANDLE_PROPERTIES, {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Notifications of a group, as a role: names that processes post and observe. Posts\n"
-                "are counted, and those that come faster than they are taken are one delivery."},
+    {Py_tp_doc,
+     "Notifications of a group, as a role: names that processes post and observe. Posts are\n"
+     "counted, and those that come faster than they are taken are one delivery."},
     {Py_tp_new, notifications_new},
     {Py_tp_dealloc, fb_handle_dealloc},
     {Py_tp_methods, methods},
@@ -125,6 +126,7 @@ int fb_notifications_init(PyObject *module) {
   notifications_type = fb_add_type(module, &spec);
   observation_type = fb_observation_type(
       module, "framebus.Observation",
-      "Deliveries of one notification. Iterating waits for each; framebus.deliveries does in asyncio.");
+      "Deliveries of one notification. Iterating waits for each; framebus.deliveries does so in\n"
+      "asyncio.");
   return notifications_type && observation_type ? 0 : -1;
 }

@@ -319,8 +319,9 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Creates a stream. As a context manager it ends the stream, as failed after an\n"
-                "exception. One thread uses it at a time."},
+    {Py_tp_doc,
+     "Creates a stream. As a context manager it ends the stream, as failed after an exception.\n"
+     "One thread uses it at a time."},
     {Py_tp_new, publisher_new},
     {Py_tp_dealloc, publisher_dealloc},
     {Py_tp_methods, methods},

@@ -126,9 +126,10 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "A credential, opened as a role into memory that is locked, kept out of core dumps\n"
-                "and wiped by close. memoryview(secret) reads it in place; bytes(secret) is a copy\n"
-                "that nothing protects."},
+    {Py_tp_doc,
+     "A credential, opened as a role into memory that is locked, kept out of core dumps and\n"
+     "wiped by close. memoryview(secret) reads it in place; bytes(secret) is a copy that\n"
+     "nothing protects."},
     {Py_tp_new, secret_new},
     {Py_tp_dealloc, secret_dealloc},
     {Py_tp_methods, methods},

@@ -125,8 +125,9 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "A semaphore of a group, opened, or made with `create` permits. `with semaphore:`\n"
-                "holds one. A recoverable one gives back the permits of processes that die."},
+    {Py_tp_doc,
+     "A semaphore of a group, opened, or made with `create` permits. `with semaphore:` holds\n"
+     "one. A recoverable one gives back the permits of processes that die."},
     {Py_tp_new, semaphore_new},
     {Py_tp_dealloc, fb_handle_dealloc},
     {Py_tp_methods, methods},

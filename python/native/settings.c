@@ -222,8 +222,9 @@ static PyMethodDef methods[] = {
 static PyGetSetDef properties[] = {FB_HANDLE_PROPERTIES, {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Settings of a group: `settings[key]`, of bool, int, float, str and bytes. A change\n"
-                "is atomic, and all members see it at once. Secrets are refused."},
+    {Py_tp_doc,
+     "Settings of a group: `settings[key]`, of bool, int, float, str and bytes. A change is\n"
+     "atomic, and all members see it at once. Secrets are refused."},
     {Py_tp_new, settings_new},
     {Py_tp_dealloc, fb_handle_dealloc},
     {Py_tp_methods, methods},

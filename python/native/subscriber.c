@@ -390,8 +390,9 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Attaches to a stream. Iterating yields its frames until it ends; a publisher that\n"
-                "crashes is waited for. One thread uses it at a time."},
+    {Py_tp_doc,
+     "Attaches to a stream. Iterating yields its frames until it ends; a publisher that\n"
+     "crashes is waited for. One thread uses it at a time."},
     {Py_tp_new, subscriber_new},
     {Py_tp_dealloc, subscriber_dealloc},
     {Py_tp_methods, methods},
