@@ -80,7 +80,8 @@ typedef struct {
 /// the stop handle. Sets *result. Returns -1 with an exception; the result counts in any case.
 int fb_wait_in(const fb_wait *wait, int *result);
 
-/// Waits until a descriptor or an eventfd is readable, a deadline, or a handler that raises (-1).
+/// Waits until a descriptor or an eventfd is readable, a deadline, or a handler that raises (-1);
+/// or less long, so that a caller checks for signals.
 /// *busy is true while the interpreter's lock is released.
 int fb_poll(int descriptor, int wake, uint64_t deadline_ns, bool *busy);
 

@@ -10,6 +10,17 @@
 #include <time.h>
 #include <unistd.h>
 
+/// A signal that comes just before a sleep, or to another thread, does not end it: Python's
+/// handlers then run after this time.
+enum { CHECK_MS = 250 };
+
+/// Python runs its signal handlers on this thread alone.
+static bool is_main_thread(void) {
+  static _Thread_local int known;
+  if (known == 0) known = syscall(SYS_gettid) == getpid() ? 1 : 2;
+  return known == 1;
+}
+
 typedef struct {
   const fb_wait *wait;
   framebus_stop *stop;
@@ -50,7 +61,7 @@ static int run_interruptibly(job *job) {
   while (true) {
     int ready;
     Py_BEGIN_ALLOW_THREADS
-    ready = poll(&done, 1, -1);
+    ready = poll(&done, 1, CHECK_MS);
     Py_END_ALLOW_THREADS
     if (ready > 0) break;
     if (!raised && PyErr_CheckSignals() < 0) {
@@ -74,8 +85,7 @@ int fb_wait_in(const fb_wait *wait, int *result) {
   }
   if (wait->stop) *wait->stop = job.stop;
   int status = 0;
-  // Python runs its signal handlers on this thread alone.
-  if (syscall(SYS_gettid) == getpid()) {
+  if (is_main_thread()) {
     status = run_interruptibly(&job);
   } else {
     Py_BEGIN_ALLOW_THREADS
@@ -92,6 +102,10 @@ int fb_poll(int descriptor, int wake, uint64_t deadline_ns, bool *busy) {
   struct pollfd polled[2] = {
       {.fd = descriptor, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
   struct timespec left, *timeout = NULL;
+  if (is_main_thread()) {
+    uint64_t check = framebus_after_ns(CHECK_MS * 1000000ull);
+    if (check < deadline_ns) deadline_ns = check;
+  }
   if (deadline_ns != FRAMEBUS_NEVER) {
     uint64_t now = framebus_now_ns();
     uint64_t ns = deadline_ns > now ? deadline_ns - now : 0;

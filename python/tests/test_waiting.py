@@ -131,8 +131,8 @@ class WaitingTests(BusTest):
                     print("waits", flush=True)
                 waiting = []
                 threading.Thread(target=tell, daemon=True).start()
-                waiting.append(1)
                 try:
+                    waiting.append(1)
                     {wait}
                 except KeyboardInterrupt:
                     print("interrupted")
