@@ -67,7 +67,7 @@ static GstClockTime running_pts(FramebusSrc *self, const framebus_frame *frame) 
   if (is_live && !plugin_running_time_at(GST_ELEMENT(self), frame->pts_ns, &time)) {
     return GST_CLOCK_TIME_NONE;
   }
-  if (is_live && is_near && (!self->has_anchor || self->is_monotonic)) {
+  if (is_live && is_near) {
     self->has_anchor = self->is_monotonic = TRUE;
     return (GstClockTime)MAX(time, 0);
   }
