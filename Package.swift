@@ -119,6 +119,8 @@ let package = Package(
     library("Broadcast"), library("DarwinNotifications"), library("DarwinKeychain"),
     library("FoundationDefaults"), library("SharedLogHandler"), library("LogSinks"),
     .library(name: "ScreenRecorder", targets: ["ScreenRecorder", "Capture"]),
+    // What scripts/library links into libframebus.so.0.
+    .library(name: "CInterface", type: .static, targets: ["CInterface"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -148,7 +150,7 @@ let package = Package(
   ],
   targets: [
     // L0: C
-    cModule("CChecksum"), cModule("CFrameLayout"), cModule("CLogLayout"),
+    cModule("CChecksum"), cModule("CFrameBus"), cModule("CFrameLayout"), cModule("CLogLayout"),
     cModule("CNotifyLayout"), cModule("CSemaphoreLayout"), cModule("CLinuxShims"),
     cModule("CSessionBus"), cModule("CURing", linkerSettings: [.linkedLibrary("uring")]),
     systemModule("CSodium", pkgConfig: "libsodium", apt: ["libsodium-dev"]),
@@ -193,6 +195,12 @@ let package = Package(
     module("FoundationDefaults", in: .adapters, ["SharedDefaults"]),
     module("SharedLogHandler", in: .adapters, ["SharedLog", logging]),
     module("LogSinks", in: .adapters, ["SharedLog", "Platform"]),
+    module(
+      "CInterface", in: .adapters,
+      [
+        "AppGroup", "CredentialStore", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog", "CFrameBus",
+      ]),
     module("GStreamerLog", in: .adapters, ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
     module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "SharedDefaults"]),
     module("Replay", in: .media, ["FrameBus", "Platform"]),

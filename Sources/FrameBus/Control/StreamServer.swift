@@ -276,6 +276,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   func noteChange() {
     core.changes.increment()
     core.changes.wakeAll()
+    core.subscriberObserver.withLock { $0?.raise() }
   }
 }
 

@@ -72,11 +72,16 @@ public struct FrameLoan: ~Copyable {
   public consuming func publish(byteCount: Int? = nil) -> SequenceNumber {
     let byteCount = byteCount ?? core.ring.loans[index].format.byteCount
     precondition(
-      core.ring.loans[index].format.payloadRule.admits(UInt64(byteCount))
-        && byteCount <= byteCapacity,
+      admits(byteCount: byteCount),
       "\(byteCount) bytes for a frame of \(format.byteCount) in a slot of \(byteCapacity)")
     isOut = false
     return core.publish(loan: index, byteCount: byteCount)
+  }
+
+  /// Whether the frame can be published with that payload.
+  package func admits(byteCount: Int) -> Bool {
+    (0...byteCapacity).contains(byteCount)
+      && core.ring.loans[index].format.payloadRule.admits(UInt64(byteCount))
   }
 
   deinit {

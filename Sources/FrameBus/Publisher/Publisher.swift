@@ -92,6 +92,11 @@ public struct Publisher: ~Copyable {
     }
   }
 
+  /// Raises the counter after each subscriber that comes or leaves, from now on.
+  package func observeSubscribers(with counter: EventCounter) {
+    core.subscriberObserver.withLock { $0 = counter }
+  }
+
   /// Ends the stream. Subscribers receive the remaining frames and then the reason.
   public consuming func finish(_ reason: FinishReason) { core.set(.finished(reason)) }
 

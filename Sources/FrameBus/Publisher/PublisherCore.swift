@@ -17,6 +17,8 @@ import Synchronization
   let pools: PoolBook
   /// Incremented when a subscriber arrives, leaves or loses lossless delivery.
   let changes = PrivateFutexWord()
+  /// Raised then too, for a publisher that waits on a descriptor.
+  let subscriberObserver = Mutex<EventCounter?>(nil)
 
   private let boardMapping: Mapping
 

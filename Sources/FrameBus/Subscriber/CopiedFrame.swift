@@ -15,6 +15,8 @@ public struct CopiedFrame: Hashable, Sendable {
   public let droppedBefore: UInt64
   /// Number of bytes written into the buffer.
   public let byteCount: Int
+  /// Changes with the format, within a generation.
+  package let formatEpoch: UInt64
 }
 
 extension CopiedFrame {
@@ -31,5 +33,6 @@ extension CopiedFrame {
     publishedAtNs = record.descriptor.published_at_ns
     droppedBefore = record.droppedBefore
     byteCount = Int(record.descriptor.payload_bytes)
+    formatEpoch = record.descriptor.format_epoch
   }
 }

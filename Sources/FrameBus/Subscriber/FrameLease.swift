@@ -43,6 +43,15 @@ public struct FrameLease: ~Copyable, Sendable {
   /// The publisher's generation, which changes when the publisher restarts.
   public var generation: UInt64 { attachment.generation }
 
+  // Fields of `metadata` that need no format.
+  package var ptsNs: Int64 { attachment.pins[hold].descriptor.pts_ns }
+  package var capturedAtNs: UInt64 { attachment.pins[hold].descriptor.captured_at_ns }
+  package var flags: FrameFlags {
+    FrameFlags(rawValue: attachment.pins[hold].descriptor.flags).subtracting(.checksummed)
+  }
+  /// Changes with the format, within a generation.
+  package var formatEpoch: UInt64 { attachment.pins[hold].descriptor.format_epoch }
+
   /// The frame's bytes, in the publisher's memory, mapped read-only.
   public var bytes: RawSpan {
     @_lifetime(borrow self)

@@ -1,0 +1,261 @@
+import AppGroup
+import CFrameBus
+import FrameBus
+import Platform
+
+/// A subscriber of C, and its leases.
+final class SubscriberBox: Handled {
+  static let kind = HandleKind.subscriber
+
+  var subscriber: Subscriber
+  var leases = LeaseLedger()
+  let events: EventCounts
+  fileprivate var copied: CopiedFrame?
+
+  init(_ subscriber: consuming Subscriber, _ events: EventCounts) {
+    self.subscriber = consume subscriber
+    self.events = events
+  }
+}
+
+/// What a subscriber has reported so far.
+final class EventCounts: @unchecked Sendable {  // because the receiving thread alone uses it
+  private(set) var evictions: UInt32 = 0
+  private(set) var successors: UInt32 = 0
+  private(set) var losslessHasEnded = false
+
+  func note(_ event: StreamEvent) {
+    switch event {
+    case .evicted: evictions &+= 1
+    case .publisherBack:
+      successors &+= 1
+      losslessHasEnded = false
+    case .losslessEnded: losslessHasEnded = true
+    case .publisherGone, .paused, .resumed, .annotated: break
+    }
+  }
+}
+
+extension framebus_subscriber_options {
+  fileprivate func options(_ events: EventCounts) throws(CFailure) -> SubscriberOptions {
+    let count = option(policy_count, default: 1)
+    let policies: [SubscriberPolicy] = [
+      .latest, .keepLatest(count),
+      .lossless(
+        deadline: .nanoseconds(option(lossless_limit_ns, default: 10_000_000_000))),
+      .everyNth(count), .keyFrameAware,
+    ]
+    let starts: [StartingPoint] = [.newest, .next, .oldest, .keyFrame]
+    guard policy < policies.count, start < starts.count, let wait = WaitKind(rawValue: wait),
+      verifies_checksums <= 1
+    else {
+      throw .argument(
+        "the options have policy \(policy), start \(start), wait \(self.wait) and "
+          + "verifies_checksums \(verifies_checksums); use the constants of framebus.h")
+    }
+    var options = SubscriberOptions()
+    options.policy = policies[Int(policy)]
+    options.start = starts[Int(start)]
+    options.wait = wait
+    options.holds = option(leases, default: 1)
+    options.verifiesChecksums = verifies_checksums == 1
+    options.onEvent = { events.note($0) }
+    return options
+  }
+}
+
+@c @implementation
+public func framebus_subscriber_open(
+  _ group: OpaquePointer!, _ name: UnsafePointer<CChar>!,
+  _ options: UnsafePointer<framebus_subscriber_options>!, _ deadline_ns: UInt64,
+  _ stop: OpaquePointer!, _ subscriber: UnsafeMutablePointer<OpaquePointer?>!,
+  _ error: UnsafeMutablePointer<framebus_error>!
+) -> Int32 {
+  // SAFETY: as of all pointers of C (CStructures.swift).
+  unsafe attempt(error) { () throws(CFailure) in
+    try unsafe require(subscriber)
+    let group = try unsafe HandleTable.shared.find(group, GroupBox.self).group
+    let stop = try unsafe stopSignal(stop)
+    let nameText = try unsafe text(name, "name")
+    let stream = try StreamNameError.converted(try StreamName(nameText))
+    let events = EventCounts()
+    var given = framebus_subscriber_options()
+    if let options = unsafe options { given = try unsafe load(options, "options") }
+    let chosen = try given.options(events)
+    let deadline = deadline_ns == 0 ? nil : Deadline(monotonicNs: deadline_ns)
+    let made: Subscriber
+    do throws(SubscriberError) {
+      made = try Subscriber(
+        stream, in: group, options: chosen, waitingForPublisherUntil: deadline, stop: stop)
+    } catch {
+      if case .stopped = error { return FRAMEBUS_STOPPED }
+      throw CFailure(error)
+    }
+    try unsafe set(subscriber, SubscriberBox(made, events))
+    return FRAMEBUS_OK
+  }
+}
+
+@c @implementation
+public func framebus_subscriber_close(_ subscriber: OpaquePointer!) -> Int32 {
+  // SAFETY: the handle is looked up, not dereferenced.
+  attempt { () throws(CFailure) in
+    _ = try unsafe HandleTable.shared.remove(subscriber, SubscriberBox.self)
+    return FRAMEBUS_OK
+  }
+}
+
+@c @implementation
+public func framebus_subscriber_descriptor(_ subscriber: OpaquePointer!) -> Int32 {
+  // SAFETY: the handle is looked up, not dereferenced.
+  attempt { () throws(CFailure) in
+    let box = try unsafe HandleTable.shared.find(subscriber, SubscriberBox.self)
+    guard let number = box.subscriber.eventDescriptor else {
+      throw .argument("the subscriber has no descriptor; open it with FRAMEBUS_WAIT_DESCRIPTOR")
+    }
+    return Int(number)
+  }
+}
+
+@c @implementation
+public func framebus_subscriber_next(
+  _ subscriber: OpaquePointer!, _ deadline_ns: UInt64, _ stop: OpaquePointer!,
+  _ frame: UnsafeMutablePointer<framebus_frame>!, _ error: UnsafeMutablePointer<framebus_error>!
+) -> Int32 {
+  // SAFETY: as of all pointers of C (CStructures.swift). The frame's bytes stay while its lease is
+  // held, which its handle tells.
+  unsafe attempt(error) { () throws(CFailure) in
+    let box = try unsafe HandleTable.shared.find(subscriber, SubscriberBox.self)
+    let stop = try unsafe stopSignal(stop)
+    try unsafe require(frame, "frame")
+    let place = try box.leases.freePlace()
+    switch try ReceiveError.converted(
+      try box.subscriber.next(until: Deadline(monotonicNs: deadline_ns), stop: stop))
+    {
+    case .frame(let lease):
+      var filled = unsafe framebus_frame(lease)
+      unsafe filled.lease = place.fill(lease)
+      try unsafe store(filled, into: frame)
+      return FRAMEBUS_OK
+    case .timedOut: return FRAMEBUS_TIMED_OUT
+    case .stopped: return FRAMEBUS_STOPPED
+    case .finished: return FRAMEBUS_FINISHED
+    }
+  }
+}
+
+extension framebus_frame {
+  @inline(__always)
+  fileprivate init(_ lease: borrowing FrameLease) {
+    let checksum = lease.checksum
+    // SAFETY: the caller keeps the lease as long as C uses the bytes.
+    unsafe self.init(
+      size: 0, lease: nil, bytes: lease.withUnsafeBytes { $0.baseAddress },
+      byte_count: UInt64(lease.byteCount), sequence: lease.sequence.rawValue,
+      generation: lease.generation, format_epoch: lease.formatEpoch,
+      dropped_before: lease.droppedBefore, pts_ns: lease.ptsNs,
+      captured_at_ns: lease.capturedAtNs, published_at_ns: lease.publishedAtNs,
+      flags: lease.flags.rawValue, checksum: checksum ?? 0, has_checksum: checksum == nil ? 0 : 1,
+      reserved: 0)
+  }
+}
+
+@c @implementation
+public func framebus_subscriber_copy_next(
+  _ subscriber: OpaquePointer!, _ buffer: UnsafeMutableRawPointer!, _ capacity: Int,
+  _ frame: UnsafeMutablePointer<framebus_frame>!, _ error: UnsafeMutablePointer<framebus_error>!
+) -> Int32 {
+  // SAFETY: as of all pointers of C (CStructures.swift); the buffer has `capacity` bytes.
+  unsafe attempt(error) { () throws(CFailure) in
+    let box = try unsafe HandleTable.shared.find(subscriber, SubscriberBox.self)
+    try unsafe require(frame, "frame")
+    guard let buffer = unsafe buffer, capacity >= 0 else { throw .argument("buffer is NULL") }
+    var span = unsafe MutableRawSpan(_unsafeStart: buffer, byteCount: capacity)
+    do throws(ReceiveError) {
+      guard let copied = try box.subscriber.copyNext(into: &span) else {
+        return box.subscriber.finishReason == nil ? FRAMEBUS_TIMED_OUT : FRAMEBUS_FINISHED
+      }
+      box.copied = copied
+      try? unsafe store(unsafe framebus_frame(copied, in: buffer), into: frame)
+      return FRAMEBUS_OK
+    } catch {
+      if case .bufferTooSmall(let frameBytes) = error {
+        var filled = unsafe framebus_frame()
+        unsafe filled.byte_count = UInt64(frameBytes)
+        try? unsafe store(filled, into: frame)
+      }
+      throw CFailure(error)
+    }
+  }
+}
+
+extension framebus_frame {
+  fileprivate init(_ copied: CopiedFrame, in buffer: UnsafeMutableRawPointer) {
+    // SAFETY: the caller's buffer.
+    unsafe self.init(
+      size: 0, lease: nil, bytes: UnsafeRawPointer(buffer), byte_count: UInt64(copied.byteCount),
+      sequence: copied.sequence.rawValue, generation: copied.generation,
+      format_epoch: copied.formatEpoch, dropped_before: copied.droppedBefore,
+      pts_ns: copied.metadata.ptsNs, captured_at_ns: copied.metadata.capturedAtNs,
+      published_at_ns: copied.publishedAtNs, flags: copied.metadata.flags.rawValue,
+      checksum: copied.checksum ?? 0, has_checksum: copied.checksum == nil ? 0 : 1, reserved: 0)
+  }
+}
+
+@c @implementation
+public func framebus_subscriber_copied_format(
+  _ subscriber: OpaquePointer!, _ format: UnsafeMutablePointer<framebus_format>!,
+  _ error: UnsafeMutablePointer<framebus_error>!
+) -> Int32 {
+  // SAFETY: as of all pointers of C (CStructures.swift).
+  unsafe attempt(error) { () throws(CFailure) in
+    let box = try unsafe HandleTable.shared.find(subscriber, SubscriberBox.self)
+    try unsafe require(format, "format")
+    guard let copied = box.copied else {
+      throw CFailure(FRAMEBUS_ERROR_NOT_FOUND, "no frame was copied yet")
+    }
+    try unsafe store(framebus_format(copied.format), into: format)
+    return FRAMEBUS_OK
+  }
+}
+
+// MARK: - Leases
+
+@c @implementation
+public func framebus_lease_release(_ lease: OpaquePointer!) -> Int32 {
+  // SAFETY: the handle is looked up, not dereferenced.
+  attempt { () throws(CFailure) in
+    try unsafe HandleTable.shared.deactivate(lease, LeaseBox.self).empty()
+    return FRAMEBUS_OK
+  }
+}
+
+@c @implementation
+public func framebus_lease_format(
+  _ lease: OpaquePointer!, _ format: UnsafeMutablePointer<framebus_format>!,
+  _ error: UnsafeMutablePointer<framebus_error>!
+) -> Int32 {
+  // SAFETY: as of all pointers of C (CStructures.swift).
+  unsafe attempt(error) { () throws(CFailure) in
+    let box = try unsafe HandleTable.shared.find(lease, LeaseBox.self)
+    try unsafe require(format, "format")
+    guard let own = box.format else { throw .argument("the lease has ended") }
+    try unsafe store(framebus_format(own), into: format)
+    return FRAMEBUS_OK
+  }
+}
+
+@c @implementation
+public func framebus_lease_metadata(
+  _ lease: OpaquePointer!, _ metadata: UnsafeMutablePointer<framebus_metadata>!,
+  _ error: UnsafeMutablePointer<framebus_error>!
+) -> Int32 {
+  // SAFETY: as of all pointers of C (CStructures.swift).
+  unsafe attempt(error) { () throws(CFailure) in
+    let box = try unsafe HandleTable.shared.find(lease, LeaseBox.self)
+    try unsafe require(metadata, "metadata")
+    guard let own = box.metadata else { throw .argument("the lease has ended") }
+    try unsafe store(own, into: metadata)
+    return FRAMEBUS_OK
+  }
+}

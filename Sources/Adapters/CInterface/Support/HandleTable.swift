@@ -1,0 +1,158 @@
+import CFrameBus
+import Platform
+import Synchronization
+
+/// What a handle of C stands for. The number is part of the handle.
+enum HandleKind: UInt {
+  case group = 1
+  case stop, publisher, loan, subscriber, lease, streams, notifications, observation, settings
+  case settingsObservation, log, semaphore, secret
+
+  /// The type's name in C.
+  var name: String {
+    switch self {
+    case .settingsObservation: "framebus_settings_observation"
+    default: "framebus_\(self)"
+    }
+  }
+}
+
+/// An object that C refers to by a handle.
+protocol Handled: AnyObject {
+  static var kind: HandleKind { get }
+}
+
+/// The handles of this copy of the library.
+///
+/// A handle is a number in the shape of a pointer, and not an address: an index, the kind and a
+/// generation. So a closed, released, foreign or made-up handle is an error, and never a crash.
+@safe final class HandleTable: @unchecked Sendable {
+  // because an entry's object changes only while its stamp is 0, and its index belongs to one owner
+
+  static let shared = HandleTable()
+
+  /// SAFETY: the object is retained from `reserve` to `release`.
+  @safe private struct Entry: ~Copyable {
+    /// The bits of the handle that is valid now; 0 for none.
+    let stamp = Atomic<UInt>(0)
+    /// How often this entry was activated. Written by its owner alone.
+    var generation: UInt = 0
+    var object: Unmanaged<AnyObject>?
+  }
+
+  private static let indexBits: UInt = 16
+  private static let kindBits: UInt = 5
+  private static let capacity = 1 << 16
+
+  /// SAFETY: room for `capacity` entries, never freed; the first `count` are initialised, before
+  /// `count` says so. An object is retained from `reserve` to `release`.
+  private let entries = UnsafeMutablePointer<Entry>.allocate(capacity: HandleTable.capacity)
+  private let count = Atomic<Int>(0)
+  private let free = Mutex<[Int]>([])
+  private let fork = ForkMark()
+
+  /// Adds an object, which the table retains until `remove`.
+  func add<Object: Handled>(_ object: Object) throws(CFailure) -> OpaquePointer? {
+    try unsafe activate(reserve(object), Object.kind)
+  }
+
+  /// Adds an object, whose entry its owner activates.
+  func reserve(_ object: some Handled) throws(CFailure) -> Int {
+    try requireParent()
+    let index = free.withLock { free -> Int? in
+      if let index = free.popLast() { return index }
+      // Relaxed: the lock orders the writers.
+      let next = count.load(ordering: .relaxed)
+      guard next < Self.capacity else { return nil }
+      unsafe (entries + next).initialize(to: Entry())
+      count.store(next + 1, ordering: .releasing)
+      return next
+    }
+    guard let index else {
+      throw CFailure(
+        FRAMEBUS_ERROR_LIMIT,
+        "all \(Self.capacity) handles of this process are in use; close some")
+    }
+    unsafe entries[index].object = Unmanaged.passRetained(object)
+    return index
+  }
+
+  /// Makes a handle of a reserved entry that has none. Its owner calls it.
+  @inline(__always)
+  func activate(_ index: Int, _ kind: HandleKind) -> OpaquePointer? {
+    unsafe entries[index].generation += 1
+    let bits =
+      unsafe (entries[index].generation << Self.kindBits | kind.rawValue) << Self.indexBits
+      | UInt(index)
+    unsafe entries[index].stamp.store(bits, ordering: .releasing)
+    return unsafe OpaquePointer(bitPattern: bits)
+  }
+
+  /// The object of a handle.
+  @inline(__always)
+  func find<Object: Handled>(
+    _ handle: OpaquePointer?, _ type: Object.Type = Object.self
+  ) throws(CFailure) -> Object {
+    let index = try unsafe entry(of: handle, Object.kind)
+    guard let object = unsafe entries[index].object else { throw wrong(Object.kind) }
+    return unsafe unsafeDowncast(object.takeUnretainedValue(), to: type)
+  }
+
+  /// Ends a handle. Of several threads that try, one succeeds.
+  @inline(__always)
+  func deactivate<Object: Handled>(
+    _ handle: OpaquePointer?, _ type: Object.Type
+  ) throws(CFailure) -> Object {
+    let index = try unsafe entry(of: handle, Object.kind)
+    let object = unsafe entries[index].object
+    let bits = UInt(bitPattern: handle)
+    let (isOurs, _) = unsafe entries[index].stamp.compareExchange(
+      expected: bits, desired: 0, ordering: .acquiringAndReleasing)
+    guard isOurs, let object = unsafe object else { throw wrong(Object.kind) }
+    return unsafe unsafeDowncast(object.takeUnretainedValue(), to: type)
+  }
+
+  /// Ends a handle and forgets its object, which the caller then owns.
+  func remove<Object: Handled>(
+    _ handle: OpaquePointer?, _ type: Object.Type
+  ) throws(CFailure) -> Object {
+    let object = try unsafe deactivate(handle, type)
+    release(Int(UInt(bitPattern: handle) & (1 << Self.indexBits - 1)))
+    return object
+  }
+
+  /// Frees a reserved entry, whose handle ends.
+  func release(_ index: Int) {
+    unsafe entries[index].stamp.store(0, ordering: .releasing)
+    unsafe entries[index].object?.release()
+    unsafe entries[index].object = nil
+    free.withLock { $0.append(index) }
+  }
+
+  @inline(__always)
+  private func entry(of handle: OpaquePointer?, _ kind: HandleKind) throws(CFailure) -> Int {
+    let bits = UInt(bitPattern: handle)
+    let index = Int(bits & (1 << Self.indexBits - 1))
+    guard bits >> Self.indexBits & (1 << Self.kindBits - 1) == kind.rawValue,
+      index < count.load(ordering: .acquiring),
+      unsafe entries[index].stamp.load(ordering: .acquiring) == bits, !fork.isInChild
+    else { throw wrong(kind) }
+    return index
+  }
+
+  private func requireParent() throws(CFailure) {
+    guard fork.isInChild else { return }
+    throw CFailure(
+      FRAMEBUS_ERROR_FORKED,
+      "the library was used before fork(2); call exec(3) in the child, or use it there alone")
+  }
+
+  @inline(never)
+  private func wrong(_ kind: HandleKind) -> CFailure {
+    do throws(CFailure) { try requireParent() } catch { return error }
+    return CFailure(
+      FRAMEBUS_ERROR_HANDLE,
+      "the handle is not a valid \(kind.name); it is NULL, or was closed, released or made of "
+        + "something else")
+  }
+}
