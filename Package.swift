@@ -368,6 +368,9 @@ let package = Package(
         "WorkerSupport",
       ]),
     tests(
+      "GStreamerPluginTests", in: .adapters,
+      ["TestSupport", "Platform", "BusCLI", "CaptureProgram", "CInterface"]),
+    tests(
       "DarwinKeychainTests", in: .adapters,
       ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
     .testTarget(

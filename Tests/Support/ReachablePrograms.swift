@@ -68,7 +68,7 @@ package final class ReachablePrograms: Sendable {
 private let pathsToRemove = Mutex<[String]>([])
 
 /// Removes a path when the process exits, for objects whose deinit never runs.
-private func removeAtExit(_ path: String) {
+package func removeAtExit(_ path: String) {
   pathsToRemove.withLock { $0.append(path) }
   atexit {
     for path in pathsToRemove.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }

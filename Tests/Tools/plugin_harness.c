@@ -164,35 +164,62 @@ static void change_caps(void) {
     gst_caps_unref(received);
     gst_buffer_unref(buffer);
     g_free(caps);
+    // The harness keeps events for ever.
+    for (GstEvent *event; (event = gst_harness_try_pull_event(source)) != NULL;) {
+      gst_event_unref(event);
+    }
+    for (GstEvent *event; (event = gst_harness_try_pull_upstream_event(sink)) != NULL;) {
+      gst_event_unref(event);
+    }
   }
   print_resources("after");
   gst_harness_teardown(source);
   gst_harness_teardown(sink);
 }
 
-// N times from NULL or READY to PLAYING and back, while frames flow.
+static GstPadProbeReturn count_frame(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  (void)pad, (void)info;
+  g_atomic_int_inc((gint *)data);
+  return GST_PAD_PROBE_OK;
+}
+
+// N times up to PLAYING and down again, while frames flow, of each side and at any moment.
 static void change_states(void) {
   GstElement *from = launch(
-      "videotestsrc is-live=true ! video/x-raw,format=BGRx,width=64,height=64,framerate=240/1 "
+      "videotestsrc is-live=true ! video/x-raw,format=BGRx,width=64,height=64,framerate=500/1 "
       "! framebussink root=%s stream=a", root);
-  GstElement *to = launch("framebussrc root=%s stream=a ! queue ! fakesink", root);
+  GstElement *to = launch("framebussrc root=%s stream=a ! queue ! fakesink name=end", root);
+  GstElement *last = gst_bin_get_by_name(GST_BIN(to), "end");
+  GstPad *pad = gst_element_get_static_pad(last, "sink");
+  gint frames = 0;
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, &frames, NULL);
   for (int i = 0; i < count; i += 1) {
-    if (i == count / 10) print_resources("before");
+    if (i == count / 10) {
+      gst_element_set_state(to, GST_STATE_READY);
+      gst_element_set_state(from, GST_STATE_READY);
+      print_resources("before");
+    }
     GstState low = i % 3 == 0 ? GST_STATE_NULL : i % 3 == 1 ? GST_STATE_READY : GST_STATE_PAUSED;
     gst_element_set_state(from, GST_STATE_PLAYING);
     gst_element_set_state(to, GST_STATE_PLAYING);
     // Every second time frames have passed; else the change comes at any moment.
-    GstElement *source = gst_bin_get_by_interface(GST_BIN(to), GST_TYPE_CHILD_PROXY);
-    if (source != NULL) gst_object_unref(source);
-    if (i % 2 == 0) gst_element_get_state(from, NULL, NULL, 60 * GST_SECOND);
-    if (gst_element_set_state(i % 2 == 0 ? to : from, low) == GST_STATE_CHANGE_FAILURE) {
+    gint before = g_atomic_int_get(&frames);
+    gint64 limit = g_get_monotonic_time() + 60 * G_USEC_PER_SEC;
+    while (i % 2 == 0 && g_atomic_int_get(&frames) < before + 3) {
+      if (g_get_monotonic_time() > limit) fail("no frame within a minute");
+      g_usleep(500);
+    }
+    if (gst_element_set_state(i % 4 < 2 ? to : from, low) == GST_STATE_CHANGE_FAILURE ||
+        gst_element_set_state(i % 4 < 2 ? from : to, low) == GST_STATE_CHANGE_FAILURE) {
       fail("a state change failed");
     }
-    gst_element_set_state(i % 2 == 0 ? from : to, low);
   }
   gst_element_set_state(to, GST_STATE_READY);
   gst_element_set_state(from, GST_STATE_READY);
   print_resources("after");
+  printf("frames %d\n", g_atomic_int_get(&frames));
+  gst_object_unref(pad);
+  gst_object_unref(last);
   end(to);
   end(from);
 }
@@ -466,6 +493,45 @@ static void publish_again(void) {
   g_free(caps);
 }
 
+static GstPadProbeReturn note_sequence(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  (void)pad;
+  guint64 *ends = data;
+  ends[1] = GST_BUFFER_OFFSET(GST_PAD_PROBE_INFO_BUFFER(info));
+  if (ends[0] == 0) ends[0] = ends[1];
+  return GST_PAD_PROBE_OK;
+}
+
+// A slow pipeline receives the newest frames, and every frame it does not receive is counted.
+static void lag(void) {
+  GstElement *from = launch(
+      "videotestsrc is-live=true ! video/x-raw,format=BGRx,width=64,height=64,framerate=500/1 "
+      "! framebussink root=%s stream=a", root);
+  GstElement *to = launch(
+      "framebussrc name=source root=%s stream=a ! identity sleep-time=20000 ! fakesink "
+      "sync=false", root);
+  GstElement *source = gst_bin_get_by_name(GST_BIN(to), "source");
+  g_object_set(source, "num-buffers", count, NULL);
+  gst_element_set_state(from, GST_STATE_PLAYING);
+  GstPad *pad = gst_element_get_static_pad(source, "src");
+  guint64 ends[2] = {0, 0};
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, note_sequence, ends, NULL);
+  gst_element_set_state(to, GST_STATE_PLAYING);
+  gst_message_unref(await(to, GST_MESSAGE_EOS));
+  guint64 received = figure(source, "received"), dropped = figure(source, "dropped");
+  if (dropped == 0) fail("nothing was dropped");
+  if (received != (guint64)count || received + dropped != ends[1] - ends[0] + 1) {
+    fail("frames are not accounted for");
+  }
+  puts("accounted for");
+  gst_object_unref(pad);
+  gst_object_unref(source);
+  end(to);
+  end(from);
+}
+
+// What the test of leaks must find.
+static void leak(void) { gst_buffer_new(); }
+
 int main(int argument_count, char **arguments) {
   static const struct {
     const char *name;
@@ -475,6 +541,7 @@ int main(int argument_count, char **arguments) {
       {"carry-metadata", carry_metadata}, {"hold-frames", hold_frames},
       {"write-in-place", write_in_place}, {"interrupt", interrupt},
       {"receive", receive},               {"publish-again", publish_again},
+      {"lag", lag},                       {"leak", leak},
   };
   gst_init(NULL, NULL);
   if (argument_count < 3) fail("usage: plugin_harness COMMAND ROOT [N]");

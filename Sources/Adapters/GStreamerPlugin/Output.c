@@ -122,11 +122,22 @@ static int loan_slot(Output *output, guint64 deadline_ns, framebus_stop *stop, G
   return FRAMEBUS_OK;
 }
 
+// How long a wait keeps the lock.
+static const guint64 step = 20 * GST_MSECOND;
+
+int output_wait(Output *output, framebus_stop *stop) {
+  while (TRUE) {
+    g_mutex_lock(&output->lock);
+    int result = framebus_publisher_wait(output->publisher, framebus_after_ns(step), stop, NULL);
+    g_mutex_unlock(&output->lock);
+    if (result != FRAMEBUS_TIMED_OUT) return result;
+  }
+}
+
 int output_loan(Output *output, guint64 deadline_ns, framebus_stop *stop, GstMemory **memory,
                 framebus_error *error) {
-  static const guint64 step = 20 * GST_MSECOND;
   while (TRUE) {
-    guint64 until = deadline_ns == 0 ? 0 : MIN(deadline_ns, framebus_now_ns() + step);
+    guint64 until = deadline_ns == 0 ? 0 : MIN(deadline_ns, framebus_after_ns(step));
     g_mutex_lock(&output->lock);
     int result = output->is_ending ? FRAMEBUS_STOPPED
                                    : loan_slot(output, until, stop, memory, error);

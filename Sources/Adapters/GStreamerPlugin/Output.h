@@ -25,6 +25,8 @@ void output_pause(Output *output, gboolean is_paused);
 // it waits for subscribers until the deadline in short steps, so that other threads get their turn.
 int output_loan(Output *output, guint64 deadline_ns, framebus_stop *stop, GstMemory **memory,
                 framebus_error *error);
+// Waits until there is a subscriber. OK or STOPPED.
+int output_wait(Output *output, framebus_stop *stop);
 // Publishes a slot of this output and epoch that was not published before.
 int output_publish(Output *output, GstMemory *memory, const framebus_metadata *metadata,
                    guint64 byte_count, framebus_error *error);

@@ -56,7 +56,12 @@ guint32 plugin_orientation_from_tag(const char *tag);
 gboolean plugin_running_time_at(GstElement *element, gint64 monotonic_ns, gint64 *running_time);
 gboolean plugin_monotonic_at(GstElement *element, gint64 running_time, gint64 *monotonic_ns);
 
-// ---- Failure.c ----
+// ---- Group.c ----
+
+// Opens the group of the properties, or, where they are NULL, of the environment as the command
+// framebus does.
+int plugin_open_group(const gchar *id, const gchar *root, framebus_group **group,
+                      framebus_error *error);
 
 // Posts an error of the C interface as a message of the element, for a stream of that name.
 void plugin_post_error(GstElement *element, const framebus_error *error, const char *stream);

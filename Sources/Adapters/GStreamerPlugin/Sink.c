@@ -15,6 +15,7 @@ enum {
   PROPERTY_LOANS,
   PROPERTY_LOSSLESS,
   PROPERTY_CHECKSUMS,
+  PROPERTY_WAIT_FOR_SUBSCRIBER,
   PROPERTY_STATS,
 };
 
@@ -64,14 +65,14 @@ static gboolean start(GstBaseSink *sink) {
   }
   self->stop = NULL;
   self->bus = NULL;
-  if (framebus_group_open(self->group, self->root, &self->bus, &error) != FRAMEBUS_OK ||
+  if (plugin_open_group(self->group, self->root, &self->bus, &error) != FRAMEBUS_OK ||
       framebus_stop_open(&self->stop, &error) != FRAMEBUS_OK) {
     if (self->bus != NULL) framebus_group_close(self->bus);
     self->bus = NULL;
     plugin_post_error(GST_ELEMENT(self), &error, self->stream);
     return FALSE;
   }
-  self->has_format = self->is_live = self->is_paused = FALSE;
+  self->has_format = self->is_live = self->has_failed = self->is_paused = FALSE;
   self->orientation = 1;
   self->renews_stop = FALSE;
   GST_OBJECT_LOCK(self);
@@ -144,8 +145,12 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps) {
   const char *problem = NULL;
   PluginFormat format;
   if (!plugin_format_from_caps(&format, caps, (guint32)self->sound, &problem)) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("Cannot publish stream %s: %s", self->stream, problem),
-                      ("caps %" GST_PTR_FORMAT, caps));
+    if (!self->has_failed) {
+      GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                        ("Cannot publish stream %s: %s", self->stream, problem),
+                        ("caps %" GST_PTR_FORMAT, caps));
+    }
+    self->has_failed = TRUE;
     return FALSE;
   }
   // A stream keeps its kind; pictures after sound are another one.
@@ -233,6 +238,9 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     case PROPERTY_LOANS: self->loans = g_value_get_uint(value); break;
     case PROPERTY_LOSSLESS: self->allows_lossless = g_value_get_boolean(value); break;
     case PROPERTY_CHECKSUMS: self->checksums = g_value_get_boolean(value); break;
+    case PROPERTY_WAIT_FOR_SUBSCRIBER:
+      self->waits_for_subscriber = g_value_get_boolean(value);
+      break;
     default: G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec); break;
   }
   GST_OBJECT_UNLOCK(self);
@@ -251,6 +259,9 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     case PROPERTY_LOANS: g_value_set_uint(value, self->loans); break;
     case PROPERTY_LOSSLESS: g_value_set_boolean(value, self->allows_lossless); break;
     case PROPERTY_CHECKSUMS: g_value_set_boolean(value, self->checksums); break;
+    case PROPERTY_WAIT_FOR_SUBSCRIBER:
+      g_value_set_boolean(value, self->waits_for_subscriber);
+      break;
     case PROPERTY_STATS:
       g_value_take_boxed(value, gst_structure_new("framebussink-stats", "published", G_TYPE_UINT64,
                                                   self->published, "copied", G_TYPE_UINT64,
@@ -280,12 +291,12 @@ static void add_properties(GObjectClass *class) {
                           NULL, ready));
   g_object_class_install_property(
       class, PROPERTY_GROUP,
-      g_param_spec_string("group", "Group", "ID of the group (default: group.local.framebus)",
-                          NULL, ready));
+      g_param_spec_string("group", "Group", "ID of the group (default: $FRAMEBUS_GROUP, then group.local.framebus)", NULL,
+                          ready));
   g_object_class_install_property(
       class, PROPERTY_ROOT,
       g_param_spec_string("root", "Root",
-                          "Directory of groups (default: the usual ones; $FRAMEBUS_HOME counts)",
+                          "Directory of groups (default: $FRAMEBUS_HOME, then the system's)",
                           NULL, ready));
   g_object_class_install_property(
       class, PROPERTY_CONTENT,
@@ -314,6 +325,11 @@ static void add_properties(GObjectClass *class) {
   g_object_class_install_property(
       class, PROPERTY_CHECKSUMS,
       g_param_spec_boolean("checksums", "Checksums", "Add the CRC-32C of its bytes to each frame",
+                           FALSE, ready));
+  g_object_class_install_property(
+      class, PROPERTY_WAIT_FOR_SUBSCRIBER,
+      g_param_spec_boolean("wait-for-subscriber", "Wait for subscriber",
+                           "Publish the first frame when there is a subscriber to receive it",
                            FALSE, ready));
   g_object_class_install_property(
       class, PROPERTY_STATS,

@@ -11,12 +11,13 @@ typedef struct {
   gchar *stream, *group, *root;
   gint content, sound;
   guint ring_depth, loans;
-  gboolean allows_lossless, checksums;
+  gboolean allows_lossless, checksums, waits_for_subscriber;
 
   // Of the streaming thread, while it runs.
   framebus_group *bus;
   PluginFormat format;
-  gboolean has_format, is_live;
+  gboolean has_format, is_live, has_failed;
+  gboolean has_waited; // for a subscriber of this stream
   guint32 orientation;
   gboolean lost_damage; // a frame was not published: the next one changes everything
 

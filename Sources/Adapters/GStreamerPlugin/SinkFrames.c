@@ -1,7 +1,9 @@
 #include "Sink.h"
 
+// Upstream tries several caps, and one message is enough.
 static gboolean fail(FramebusSink *self, const framebus_error *error) {
-  plugin_post_error(GST_ELEMENT(self), error, self->stream);
+  if (!self->has_failed) plugin_post_error(GST_ELEMENT(self), error, self->stream);
+  self->has_failed = TRUE;
   return FALSE;
 }
 
@@ -30,6 +32,7 @@ gboolean sink_apply_format(FramebusSink *self) {
   options.checksums = self->checksums;
   Output *output = output_open(self->bus, self->stream, &self->format.format, &options, &error);
   if (output == NULL) return fail(self, &error);
+  self->has_waited = FALSE;
   GST_OBJECT_LOCK(self);
   self->output = output;
   gboolean is_paused = self->is_paused;
@@ -134,8 +137,9 @@ static gboolean copy_bytes(GstBuffer *buffer, GstMemory *slot) {
   return is_copied;
 }
 
-// Loans a slot, waiting for lossless subscribers. A pause of the pipeline interrupts the wait.
-static GstFlowReturn loan(FramebusSink *self, GstMemory **slot) {
+// Loans a slot, waiting for lossless subscribers, or, with `slot` NULL, for the first subscriber.
+// A pause of the pipeline interrupts the wait.
+static GstFlowReturn await(FramebusSink *self, GstMemory **slot) {
   framebus_error error = FRAMEBUS_ERROR_INIT;
   while (TRUE) {
     g_mutex_lock(&self->waiting);
@@ -147,7 +151,9 @@ static GstFlowReturn loan(FramebusSink *self, GstMemory **slot) {
       self->renews_stop = FALSE;
     }
     g_mutex_unlock(&self->waiting);
-    if (result == FRAMEBUS_OK) {
+    if (result == FRAMEBUS_OK && slot == NULL) {
+      result = output_wait(self->output, self->stop);
+    } else if (result == FRAMEBUS_OK) {
       result = output_loan(self->output, FRAMEBUS_NEVER, self->stop, slot, &error);
     }
     if (result == FRAMEBUS_OK) return GST_FLOW_OK;
@@ -185,13 +191,17 @@ GstFlowReturn sink_publish(FramebusSink *self, GstBuffer *buffer) {
   // After an end of stream and a flush, more frames are a stream of their own.
   if (self->output == NULL && !sink_apply_format(self)) return GST_FLOW_ERROR;
   if (!make_room(self, self->format.is_raw_video ? 0 : size)) return GST_FLOW_ERROR;
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (self->waits_for_subscriber && !self->has_waited) flow = await(self, NULL);
+  if (flow != GST_FLOW_OK) return flow;
+  self->has_waited = TRUE;
   // The last sample would show what the slot has later.
   gboolean may_be_in_place = self->format.is_raw_video &&
                              !gst_base_sink_is_last_sample_enabled(GST_BASE_SINK(self)) &&
                              has_stream_layout(self, buffer);
   GstMemory *slot = may_be_in_place ? output_own_slot(self->output, buffer) : NULL;
   if (slot != NULL) return publish_slot(self, buffer, slot, FALSE);
-  GstFlowReturn flow = loan(self, &slot);
+  flow = await(self, &slot);
   if (flow != GST_FLOW_OK) {
     self->lost_damage = TRUE;
     return flow;

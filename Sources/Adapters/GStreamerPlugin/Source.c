@@ -72,7 +72,7 @@ static gboolean start(GstBaseSrc *source) {
                       (NULL));
     return FALSE;
   }
-  if (framebus_group_open(self->group, self->root, &self->bus, &error) != FRAMEBUS_OK) {
+  if (plugin_open_group(self->group, self->root, &self->bus, &error) != FRAMEBUS_OK) {
     self->bus = NULL;
     return fail(self, &error);
   }
@@ -375,12 +375,12 @@ static void add_properties(GObjectClass *class) {
                           NULL, ready));
   g_object_class_install_property(
       class, PROPERTY_GROUP,
-      g_param_spec_string("group", "Group", "ID of the group (default: group.local.framebus)",
-                          NULL, ready));
+      g_param_spec_string("group", "Group", "ID of the group (default: $FRAMEBUS_GROUP, then group.local.framebus)", NULL,
+                          ready));
   g_object_class_install_property(
       class, PROPERTY_ROOT,
       g_param_spec_string("root", "Root",
-                          "Directory of groups (default: the usual ones; $FRAMEBUS_HOME counts)",
+                          "Directory of groups (default: $FRAMEBUS_HOME, then the system's)",
                           NULL, ready));
   g_object_class_install_property(
       class, PROPERTY_POLICY,

@@ -1,5 +1,13 @@
 #include "Plugin.h"
 
+int plugin_open_group(const gchar *id, const gchar *root, framebus_group **group,
+                      framebus_error *error) {
+  if (id == NULL) id = g_getenv("FRAMEBUS_GROUP");
+  if (root == NULL) root = g_getenv("FRAMEBUS_HOME");
+  gboolean has_id = id != NULL && *id != 0, has_root = root != NULL && *root != 0;
+  return framebus_group_open(has_id ? id : NULL, has_root ? root : NULL, group, error);
+}
+
 static gint resource_error(const framebus_error *error) {
   switch (error->code) {
     case FRAMEBUS_ERROR_NOT_FOUND: return GST_RESOURCE_ERROR_NOT_FOUND;
