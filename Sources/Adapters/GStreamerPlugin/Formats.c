@@ -12,13 +12,18 @@
 #define SIZE "width=(int)[1, 65535], height=(int)[1, 65535]"
 #define CODED SIZE ", framerate=(fraction)[0/1, 2147483647/1]"
 
-const char *const plugin_caps =
-    "video/x-raw, format=" VIDEO_FORMATS ", " CODED
-    "; audio/x-raw, format=" AUDIO_FORMATS
-    ", rate=(int)[1, 768000], channels=(int)[1, 64], layout={ interleaved, non-interleaved }"
-    "; video/x-h264, stream-format=byte-stream, alignment=au, " CODED
-    "; video/x-h265, stream-format=byte-stream, alignment=au, " CODED
-    "; video/x-vp8, " CODED "; video/x-vp9, " CODED "; image/jpeg, " CODED;
+#define CAPS(layout)                                                              \
+  "video/x-raw, format=" VIDEO_FORMATS ", " CODED                                 \
+  "; audio/x-raw, format=" AUDIO_FORMATS                                          \
+  ", rate=(int)[1, 768000], channels=(int)[1, 64], layout=" layout "; " ENCODED
+#define ENCODED                                                         \
+  "video/x-h264, stream-format=byte-stream, alignment=au, " CODED       \
+  "; video/x-h265, stream-format=byte-stream, alignment=au, " CODED     \
+  "; video/x-vp8, " CODED "; video/x-vp9, " CODED "; image/jpeg, " CODED
+
+// A stream can have planar sound, which framebussink does not make.
+const char *const plugin_source_caps = CAPS("{ interleaved, non-interleaved }");
+const char *const plugin_sink_caps = CAPS("interleaved");
 
 // A raw format's code of drm_fourcc.h. Formats that DRM stores in two ways are not here.
 static const struct {

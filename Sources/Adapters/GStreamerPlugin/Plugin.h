@@ -18,8 +18,9 @@ GST_ELEMENT_REGISTER_DECLARE(framebussink)
 
 // ---- Formats.c ----
 
-// The caps that both elements know, as one string.
-extern const char *const plugin_caps;
+// The caps of the elements' pads, as text.
+extern const char *const plugin_source_caps;
+extern const char *const plugin_sink_caps;
 
 // A format as GStreamer sees it.
 typedef struct {

@@ -309,8 +309,9 @@ static void add_properties(GObjectClass *class) {
   g_object_class_install_property(
       class, PROPERTY_RING_DEPTH,
       g_param_spec_uint("ring-depth", "Ring depth",
-                        "Newest frames that subscribers can receive, in frames", 2, 1024, 2,
-                        ready));
+                        "Newest frames that subscribers can receive, in frames (0: 2 of raw "
+                        "pictures, else 64)",
+                        0, 1024, 0, ready));
   g_object_class_install_property(
       class, PROPERTY_LOANS,
       g_param_spec_uint("loans", "Loans",
@@ -348,7 +349,7 @@ static void framebus_sink_class_init(FramebusSinkClass *class) {
   objects->get_property = get_property;
   objects->finalize = finalize;
   add_properties(objects);
-  GstCaps *caps = gst_caps_from_string(plugin_caps);
+  GstCaps *caps = gst_caps_from_string(plugin_sink_caps);
   gst_element_class_add_pad_template(
       elements, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_caps_unref(caps);
@@ -372,7 +373,6 @@ static void framebus_sink_init(FramebusSink *self) {
   g_mutex_init(&self->waiting);
   self->content = FRAMEBUS_CONTENT_OTHER;
   self->sound = FRAMEBUS_KIND_APP_AUDIO;
-  self->ring_depth = 2;
   self->loans = default_loans;
   self->orientation = 1;
   gst_base_sink_set_qos_enabled(GST_BASE_SINK(self), TRUE);

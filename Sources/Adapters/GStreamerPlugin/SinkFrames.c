@@ -26,7 +26,9 @@ gboolean sink_apply_format(FramebusSink *self) {
   }
   framebus_publisher_options options = FRAMEBUS_PUBLISHER_OPTIONS_INIT;
   options.content = (guint32)self->content;
-  options.ring_depth = self->ring_depth;
+  // Sound and encoded frames are all needed; of pictures the newest is.
+  guint automatic = self->format.is_raw_video ? 2 : 64;
+  options.ring_depth = self->ring_depth > 0 ? self->ring_depth : automatic;
   options.maximum_loans = self->loans;
   options.allows_lossless = self->allows_lossless;
   options.checksums = self->checksums;

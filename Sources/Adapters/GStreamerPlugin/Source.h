@@ -1,8 +1,11 @@
-// framebussrc: what its two files share. Source.c is the element, SourceFrames.c makes buffers.
+// framebussrc: what its files share. Source.c is the element, SourceFrames.c makes buffers.
 #ifndef FRAMEBUS_SOURCE_H
 #define FRAMEBUS_SOURCE_H
 
 #include "LeaseMemory.h"
+
+// The policy that depends on the format, besides those of framebus.h.
+enum { POLICY_AUTOMATIC = FRAMEBUS_POLICY_KEY_FRAMES + 1 };
 
 typedef struct {
   GstPushSrc parent;
@@ -19,6 +22,7 @@ typedef struct {
   framebus_subscriber *subscriber;
   LeaseAccount *account;
   PluginFormat format;
+  guint32 chosen_policy;
   gboolean has_format, takes_strides, asks_downstream, has_warned;
   guint64 generation, format_epoch;
   framebus_rect crop;
@@ -50,5 +54,9 @@ GType framebus_src_get_type(void);
 // Makes a buffer of a frame, and announces a change of format first. The frame's lease is taken
 // over. On failure the message is posted.
 GstFlowReturn source_frame_to_buffer(FramebusSrc *self, framebus_frame *frame, GstBuffer **buffer);
+
+// The properties of the class, and of a new element.
+void source_add_properties(GObjectClass *class);
+void source_set_defaults(FramebusSrc *self);
 
 #endif
