@@ -346,7 +346,7 @@ static void hold_frames(void) {
   gst_harness_teardown(sink);
 }
 
-// Buffers of the pool that the sink offers are published in place; those that another holds are not.
+// Buffers of the pool that the sink offers are published in place, unless another holds them.
 static void write_in_place(void) {
   GstHarness *sink = sink_harness("ring-depth=64");
   GstElement *element = gst_harness_find_element(sink, "framebussink");

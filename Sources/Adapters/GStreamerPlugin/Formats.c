@@ -174,7 +174,8 @@ gboolean plugin_format_from_caps(PluginFormat *self, const GstCaps *caps, guint3
   if (gst_structure_has_name(structure, "video/x-raw")) return read_picture(self, caps, problem);
   for (guint i = 0; i < G_N_ELEMENTS(codecs); i += 1) {
     GstCaps *known = gst_caps_from_string(codecs[i].caps);
-    if (gst_structure_has_name(structure, gst_structure_get_name(gst_caps_get_structure(known, 0)))) {
+    const char *name = gst_structure_get_name(gst_caps_get_structure(known, 0));
+    if (gst_structure_has_name(structure, name)) {
       self->format.fourcc = fourcc(codecs[i].code);
     }
     gst_caps_unref(known);

@@ -291,8 +291,9 @@ static void add_properties(GObjectClass *class) {
                           NULL, ready));
   g_object_class_install_property(
       class, PROPERTY_GROUP,
-      g_param_spec_string("group", "Group", "ID of the group (default: $FRAMEBUS_GROUP, then group.local.framebus)", NULL,
-                          ready));
+      g_param_spec_string("group", "Group",
+                          "ID of the group (default: $FRAMEBUS_GROUP, then group.local.framebus)",
+                          NULL, ready));
   g_object_class_install_property(
       class, PROPERTY_ROOT,
       g_param_spec_string("root", "Root",
@@ -310,7 +311,7 @@ static void add_properties(GObjectClass *class) {
       class, PROPERTY_RING_DEPTH,
       g_param_spec_uint("ring-depth", "Ring depth",
                         "Newest frames that subscribers can receive, in frames (0: 2 of raw "
-                        "pictures, else 64)",
+                        "pictures, else 64; more than loans if lossless)",
                         0, 1024, 0, ready));
   g_object_class_install_property(
       class, PROPERTY_LOANS,

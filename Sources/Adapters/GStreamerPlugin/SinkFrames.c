@@ -26,8 +26,10 @@ gboolean sink_apply_format(FramebusSink *self) {
   }
   framebus_publisher_options options = FRAMEBUS_PUBLISHER_OPTIONS_INIT;
   options.content = (guint32)self->content;
-  // Sound and encoded frames are all needed; of pictures the newest is.
+  // Sound and encoded frames are all needed; of pictures the newest is. A lossless stream needs
+  // more frames in its ring than loans.
   guint automatic = self->format.is_raw_video ? 2 : 64;
+  if (self->allows_lossless) automatic = MAX(automatic, self->loans + 2);
   options.ring_depth = self->ring_depth > 0 ? self->ring_depth : automatic;
   options.maximum_loans = self->loans;
   options.allows_lossless = self->allows_lossless;

@@ -123,8 +123,9 @@ void source_add_properties(GObjectClass *class) {
                           NULL, ready));
   g_object_class_install_property(
       class, PROPERTY_GROUP,
-      g_param_spec_string("group", "Group", "ID of the group (default: $FRAMEBUS_GROUP, then group.local.framebus)", NULL,
-                          ready));
+      g_param_spec_string("group", "Group",
+                          "ID of the group (default: $FRAMEBUS_GROUP, then group.local.framebus)",
+                          NULL, ready));
   g_object_class_install_property(
       class, PROPERTY_ROOT,
       g_param_spec_string("root", "Root",

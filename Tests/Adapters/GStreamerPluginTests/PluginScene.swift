@@ -56,7 +56,7 @@ final class PluginScene: Sendable {
   func launch(_ pipeline: String, with changes: [String: String?] = [:]) throws -> RunningProgram {
     let words = pipeline.split { $0.isWhitespace }.map(String.init)
     return try RunningProgram(
-      "gst-launch-1.0", ["-q", "-e"] + words, environment: environment(changes))
+      "gst-launch-1.0", ["-q"] + words, environment: environment(changes))
   }
 
   /// Runs a pipeline that must succeed to its end.

@@ -12,7 +12,7 @@ import Testing
   /// pictures by rows.
   private static let wide = "video/x-raw,format=BGRx,width=16640,height=36,framerate=60/1"
 
-  /// - Returns: copies of large pieces into a pool or out of one, by the publisher and the receiver.
+  /// - Returns: copies of large pieces into a pool or out of one: the publisher's, the receiver's.
   private func copies(sink options: String) throws -> [UInt64] {
     let library = scene.file("copy_counter.so")
     let record = scene.file("counts")
