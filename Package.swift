@@ -84,6 +84,9 @@ func tests(
     name: name, dependencies: dependencies, path: "Tests/\(family.rawValue)\(name)",
     exclude: exclude, swiftSettings: strict + [.unsafeFlags(["-Onone"])])
 }
+func testTrait(_ name: String, _ description: String) -> Trait {
+  .trait(name: name, description: "For the tests alone: " + description)
+}
 /// A program that tests start.
 func worker(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
@@ -107,20 +110,20 @@ func bare(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     cSettings: strictC + [whenMedia])
 }
 
+/// What the members of a group share: the library, in Swift and in C.
+let shared = [
+  "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter", "SharedDefaults",
+  "SharedLog",
+]
+
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(
-      name: "FrameBus",
-      targets: [
-        "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
-        "SharedDefaults", "SharedLog",
-      ]),
+    .library(name: "FrameBus", targets: shared),
     library("Broadcast"), library("DarwinNotifications"), library("DarwinKeychain"),
     library("FoundationDefaults"), library("SharedLogHandler"), library("LogSinks"),
     .library(name: "ScreenRecorder", targets: ["ScreenRecorder", "Capture"]),
-    // What scripts/library links into libframebus.so.0.
-    .library(name: "CInterface", type: .static, targets: ["CInterface"]),
+    .library(name: "CInterface", type: .static, targets: ["CInterface"]),  // scripts/library
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -132,15 +135,9 @@ let package = Package(
     .trait(
       name: "Media",
       description: "Screen capture (XCB) and encoding (GStreamer). The core never needs it."),
-    .trait(
-      name: "CrashPoints",
-      description: "For the tests alone: named points at which a process can be made to die."),
-    .trait(
-      name: "ThreadSanitizer",
-      description: "For the tests alone: what ThreadSanitizer cannot see is done so that it can."),
-    .trait(
-      name: "Fuzzing",
-      description: "For the tests alone: the programs of Fuzz/ make up inputs (scripts/fuzz)."),
+    testTrait("CrashPoints", "named points at which a process can be made to die."),
+    testTrait("ThreadSanitizer", "what ThreadSanitizer cannot see is done so that it can."),
+    testTrait("Fuzzing", "the programs of Fuzz/ make up inputs (scripts/fuzz)."),
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
@@ -196,11 +193,7 @@ let package = Package(
     module("SharedLogHandler", in: .adapters, ["SharedLog", logging]),
     module("LogSinks", in: .adapters, ["SharedLog", "Platform"]),
     module(
-      "CInterface", in: .adapters,
-      [
-        "AppGroup", "CredentialStore", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
-        "SharedDefaults", "SharedLog", "CFrameBus",
-      ]),
+      "CInterface", in: .adapters, shared.map { .target(name: $0) } + ["CFrameBus", "Platform"]),
     module("GStreamerLog", in: .adapters, ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
     module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "SharedDefaults"]),
     module("Replay", in: .media, ["FrameBus", "Platform"]),
@@ -281,22 +274,18 @@ let package = Package(
       cSettings: strictC),
 
     // Benchmarks: what the suites of Bench compare with
-    bare("BareGrab", [media("CXCB")]),
+    bare("BareGrab", [media("CXCB")]), bare("BareSodium", ["RingKit", "CSodium"]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
-    bare("BareRing", ["RingKit"]),
-    bare("BareDatagram", ["RingKit"]),
-    bare("BareFutex", ["RingKit"]),
+    bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
+    bare("BareFutex", ["RingKit"]), bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
     .target(
       name: "SubjectKit", dependencies: ["RingKit", "LogKit", "SharedLog", "AppGroup", "Platform"],
       path: "Benchmarks/SubjectKit", swiftSettings: [.treatAllWarnings(as: .error)]),
-    bare("BareSodium", ["RingKit", "CSodium"]),
     subject("BusCredential", ["SubjectKit", "RingKit", "CredentialStore"]),
-    bare("BareLog", ["LogKit"]),
     subject("BusLog", ["SubjectKit", "LogKit", "SharedLog"]),
     subject("BusLogger", ["SubjectKit", "LogKit", "SharedLog", "SharedLogHandler", logging]),
     subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
-    bare("BareWatch", ["RingKit"]),
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
@@ -368,8 +357,9 @@ let package = Package(
         "WorkerSupport",
       ]),
     tests(
-      "GStreamerPluginTests", in: .adapters,
-      ["TestSupport", "Platform", "BusCLI", "CaptureProgram", "CInterface"]),
+      "CInterfaceTests", in: .adapters,
+      shared.map { .target(name: $0) } + ["Platform", "TestSupport", "BusWorker", "HostileMember"]),
+    tests("GStreamerPluginTests", in: .adapters, ["BusCLI", "CaptureProgram", "TestSupport"]),
     tests(
       "DarwinKeychainTests", in: .adapters,
       ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
@@ -492,10 +482,9 @@ let package = Package(
       "BenchTests",
       [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BusViewer",
-        "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
-        "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
-        "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
+        "BusViewer", "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults",
+        "UserSettings", "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium",
+        "BusCredential", "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -2,7 +2,7 @@
 /// here, a list that only gets shorter. Elsewhere memory is a span.
 enum PointerRule {
   static let modules: Set = [
-    "Platform", "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
+    "Platform", "CInterface", "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
   ]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/Publisher/PublisherCore.swift",

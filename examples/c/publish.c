@@ -1,4 +1,4 @@
-// Publishes ten seconds of a picture that grows brighter, while it has a subscriber.
+// publish [ROOT]: publishes ten seconds of a picture that grows brighter, to its subscribers.
 #define _POSIX_C_SOURCE 200809L
 #include <framebus.h>
 #include <stdio.h>
@@ -12,11 +12,12 @@ static int fail(void) {
   return 1;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
   framebus_group *group;
   framebus_publisher *publisher;
   framebus_format format = {.size = sizeof format};
-  if (framebus_group_open(NULL, NULL, &group, &error) != 0) return fail();
+  const char *root = count > 1 ? arguments[1] : NULL;
+  if (framebus_group_open(NULL, root, &group, &error) != 0) return fail();
   if (framebus_format_video(FRAMEBUS_XRGB8888, 640, 360, &format, &error) != 0) return fail();
   format.rate_numerator = 25;
   if (framebus_publisher_open(group, "canvas", &format, NULL, &publisher, &error) != 0) {

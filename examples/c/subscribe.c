@@ -1,4 +1,4 @@
-// Receives the frames of publish.c, or of the Swift example Paint, and prints each one's number.
+// subscribe [ROOT]: receives the frames of publish.c, or of the Swift example Paint.
 #include <framebus.h>
 #include <stdio.h>
 
@@ -9,12 +9,13 @@ static int fail(void) {
   return 1;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
   framebus_group *group;
   framebus_subscriber *subscriber;
   framebus_format format = {.size = sizeof format};
   uint64_t epoch = 0;
-  if (framebus_group_open(NULL, NULL, &group, &error) != 0) return fail();
+  const char *root = count > 1 ? arguments[1] : NULL;
+  if (framebus_group_open(NULL, root, &group, &error) != 0) return fail();
   if (framebus_subscriber_open(group, "canvas", NULL, framebus_after_ns(60000000000), NULL,
                                &subscriber, &error) != 0) {
     return fail();

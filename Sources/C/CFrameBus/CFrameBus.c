@@ -24,3 +24,5 @@ AT(framebus_frame, pts_ns, 64);
 AT(framebus_frame, reserved, 100);
 SIZE(framebus_subscriber_status, 376);
 SIZE(framebus_stream_status, 376);
+SIZE(framebus_delivery, 48);
+SIZE(framebus_log_field, 24);

@@ -160,6 +160,15 @@ public struct SecretBytes: ~Copyable, Sendable {
     }
   }
 
+  /// Makes the bytes readable until as many calls of `endLending`, for callers in C, which take no
+  /// closure.
+  @unsafe package borrowing func beginLending() -> UnsafeRawBufferPointer {
+    // SAFETY: the caller uses the bytes until `endLending` alone, and keeps this value until then.
+    unsafe UnsafeRawBufferPointer(rebasing: memory.beginReading()[..<byteCount])
+  }
+
+  package borrowing func endLending() { memory.endReading() }
+
   /// Lends the bytes to a call of libsodium.
   @unsafe borrowing func withPointer<Result, Failure: Error>(
     _ body: (UnsafePointer<UInt8>) throws(Failure) -> Result
@@ -208,17 +217,23 @@ public struct SecretBytes: ~Copyable, Sendable {
   @unsafe func whileReadable<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    defer { endReading() }
+    return try unsafe body(beginReading())
+  }
+
+  @unsafe func beginReading() -> UnsafeRawBufferPointer {
     borrowCount.withLock {
       if $0 == 0 { _ = unsafe sodium_mprotect_readonly(start) }
       $0 += 1
     }
-    defer {
-      borrowCount.withLock {
-        $0 -= 1
-        if $0 == 0 { _ = unsafe sodium_mprotect_noaccess(start) }
-      }
+    return unsafe UnsafeRawBufferPointer(start: start, count: byteCount)
+  }
+
+  func endReading() {
+    borrowCount.withLock {
+      $0 -= 1
+      if $0 == 0 { _ = unsafe sodium_mprotect_noaccess(start) }
     }
-    return try unsafe body(UnsafeRawBufferPointer(start: start, count: byteCount))
   }
 
   /// The first bytes, in memory of their own.

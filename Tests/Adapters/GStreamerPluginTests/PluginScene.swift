@@ -1,5 +1,4 @@
 import Foundation
-import Platform
 import TestSupport
 
 /// The plugin, over the library of this build, and the program that drives it. Made once.

@@ -24,6 +24,36 @@ func attempt(
 @inline(__always)
 func attempt(_ body: () throws(CFailure) -> Int) -> Int32 { attempt(nil, body) }
 
+/// Runs a call of C on the object of a handle.
+@inline(__always)
+func using<Object: Handled>(
+  _ handle: OpaquePointer?, _ type: Object.Type,
+  _ error: UnsafeMutablePointer<framebus_error>? = nil, _ body: (Object) throws(CFailure) -> Int
+) -> Int32 {
+  unsafe attempt(error) { () throws(CFailure) in
+    try body(unsafe HandleTable.shared.find(handle, type))
+  }
+}
+
+/// The same without retaining the object, for calls that are made for each frame.
+@inline(__always)
+func usingUnretained<Object: Handled>(
+  _ handle: OpaquePointer?, _ type: Object.Type,
+  _ error: UnsafeMutablePointer<framebus_error>?, _ body: (Object) throws(CFailure) -> Int
+) -> Int32 {
+  unsafe attempt(error) { () throws(CFailure) in
+    try unsafe HandleTable.shared.look(handle, type).with(body)
+  }
+}
+
+/// Ends a handle and releases its object.
+func closeHandle<Object: Handled>(_ handle: OpaquePointer?, _ type: Object.Type) -> Int32 {
+  attempt { () throws(CFailure) in
+    _ = try unsafe HandleTable.shared.remove(handle, type)
+    return FRAMEBUS_OK
+  }
+}
+
 @inline(never)
 private func report(_ failure: CFailure, into error: UnsafeMutablePointer<framebus_error>?) {
   guard let error = unsafe error, unsafe error.pointee.size >= MemoryLayout<framebus_error>.size
@@ -39,7 +69,9 @@ private func report(_ failure: CFailure, into error: UnsafeMutablePointer<frameb
 func load<Structure: BitwiseCopyable>(
   _ pointer: UnsafePointer<Structure>?, _ name: StaticString
 ) throws(CFailure) -> Structure {
-  guard let pointer = unsafe pointer else { throw .argument("\(name) is NULL") }
+  guard let pointer = unsafe pointer else {
+    throw .argument("\(name) is NULL; pass the address of one")
+  }
   let bytes = unsafe UnsafeRawPointer(pointer)
   let size = try check(unsafe bytes.load(as: Int.self), of: Structure.self, name)
   for offset in MemoryLayout<Structure>.size..<max(size, MemoryLayout<Structure>.size)
@@ -55,7 +87,9 @@ func load<Structure: BitwiseCopyable>(
 func require<Structure: BitwiseCopyable>(
   _ pointer: UnsafeMutablePointer<Structure>?, _ name: StaticString
 ) throws(CFailure) {
-  guard let pointer = unsafe pointer else { throw .argument("\(name) is NULL") }
+  guard let pointer = unsafe pointer else {
+    throw .argument("\(name) is NULL; pass the address of one")
+  }
   _ = try check(unsafe UnsafeRawPointer(pointer).load(as: Int.self), of: Structure.self, name)
 }
 
@@ -64,7 +98,9 @@ func require<Structure: BitwiseCopyable>(
 func store<Structure: BitwiseCopyable>(
   _ value: Structure, into pointer: UnsafeMutablePointer<Structure>?
 ) throws(CFailure) {
-  guard let pointer = unsafe pointer else { throw .argument("a structure is NULL") }
+  guard let pointer = unsafe pointer else {
+    throw .argument("a structure is NULL; pass the address of one")
+  }
   let bytes = UnsafeMutableRawPointer(pointer)
   let size = unsafe bytes.load(as: Int.self)
   unsafe pointer.pointee = value
@@ -94,7 +130,9 @@ private func wrongSize(_ size: Int, _ expected: Int, _ name: StaticString) -> CF
 func set<Value>(
   _ pointer: UnsafeMutablePointer<Value>?, _ name: StaticString, to value: Value
 ) throws(CFailure) {
-  guard let pointer = unsafe pointer else { throw .argument("\(name) is NULL") }
+  guard let pointer = unsafe pointer else {
+    throw .argument("\(name) is NULL; pass the address of one")
+  }
   unsafe pointer.pointee = value
 }
 
@@ -102,13 +140,18 @@ func set<Value>(
 func set(
   _ pointer: UnsafeMutablePointer<OpaquePointer?>?, _ object: some Handled
 ) throws(CFailure) {
-  guard let pointer = unsafe pointer else { throw .argument("the handle's address is NULL") }
+  guard let pointer = unsafe pointer else {
+    throw .argument("the address of the handle is NULL; pass that of a variable")
+  }
   unsafe pointer.pointee = try HandleTable.shared.add(object)
 }
 
-/// Fails early where a handle could not be stored.
+/// Fails early where a handle could not be made.
 func require(_ pointer: UnsafeMutablePointer<OpaquePointer?>?) throws(CFailure) {
-  guard let pointer = unsafe pointer else { throw .argument("the handle's address is NULL") }
+  try HandleTable.shared.requireParent()
+  guard let pointer = unsafe pointer else {
+    throw .argument("the address of the handle is NULL; pass that of a variable")
+  }
   unsafe pointer.pointee = nil
 }
 
@@ -118,14 +161,14 @@ func optionalText(
 ) throws(CFailure) -> String? {
   guard let pointer = unsafe pointer else { return nil }
   guard let text = unsafe String(validatingCString: pointer) else {
-    throw .argument("\(name) is not UTF-8")
+    throw .argument("\(name) is not UTF-8; pass text in UTF-8")
   }
   return text
 }
 
 func text(_ pointer: UnsafePointer<CChar>?, _ name: StaticString) throws(CFailure) -> String {
   guard let text = try unsafe optionalText(pointer, name) else {
-    throw .argument("\(name) is NULL")
+    throw .argument("\(name) is NULL; pass the address of one")
   }
   return text
 }

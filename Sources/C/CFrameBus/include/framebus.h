@@ -71,7 +71,7 @@ int framebus_stop_close(framebus_stop *stop);
 /* ---- Groups ---- */
 
 /* Opens a group that `framebus group create` made. Each other handle keeps what it needs of it.
- * id: NULL for group.local.framebus. root: NULL for the usual directories ($FRAMEBUS_HOME counts).
+ * id: NULL for group.local.framebus. root: NULL for the usual directories; no variable counts.
  * Reads files: may block for a moment. Errors: NOT_FOUND, PERMISSION, UNTRUSTED, SYSTEM. */
 int framebus_group_open(const char *id, const char *root, framebus_group **group,
                         framebus_error *error);

@@ -1,0 +1,74 @@
+import AppGroup
+import Foundation
+import Platform
+import TestSupport
+
+/// libframebus.so.0, linked from the modules of this build, and programs in C that use it. Made
+/// once for all tests.
+final class InterfaceLibrary: Sendable {
+  static let shared = Result { try InterfaceLibrary() }
+
+  private let root: TemporaryRoot
+  static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+  static let headers = repository + "/Sources/C/CFrameBus/include"
+  static let programs = repository + "/Tests/Programs/CInterface"
+
+  private init() throws {
+    root = try TemporaryRoot(mode: 0o755)
+    let build = URL(fileURLWithPath: try pathOfProgram("BusWorker")).deletingLastPathComponent()
+    try output(of: Self.repository + "/scripts/library", [build.path, root.path])
+    for name in ["Worker", "Arguments", "Threads", "Group"] {
+      try compile(Self.programs + "/\(name).c", as: name)
+    }
+    removeAtExit(root.path)
+  }
+
+  var path: String { root.file("lib/libframebus.so.0") }
+  var packagePath: String { root.file("lib/pkgconfig") }
+
+  /// A program that `compile` made.
+  func program(_ name: String) -> String { root.file(name) }
+
+  /// Compiles and links a program with the options of pkg-config, as a user does.
+  func compile(_ source: String, as name: String, options: [String] = []) throws {
+    let flags = try run(
+      "pkg-config", ["--cflags", "--libs", "framebus"],
+      environment: ["PKG_CONFIG_PATH": packagePath]
+    ).output.split { $0.isWhitespace }.map(String.init)
+    let strict = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-Werror", "-pthread"]
+    try output(
+      of: "cc",
+      strict + options + [source, "-o", root.file(name)] + flags
+        + ["-Wl,-rpath," + root.file("lib")])
+  }
+}
+
+/// A group in a temporary root, with workers in both languages.
+struct CWorld {
+  static let groupName = "org.example.test"
+  let root: TemporaryRoot
+  let group: AppGroup
+  let library: InterfaceLibrary
+
+  init() throws {
+    library = try InterfaceLibrary.shared.get()
+    root = try TemporaryRoot()
+    group = try AppGroup.create(GroupID(Self.groupName), root: root.path)
+  }
+
+  /// Starts a worker in C.
+  func c(_ role: String, _ settings: String..., with variables: [String: String] = [:]) throws
+    -> RunningProgram
+  {
+    try RunningProgram(
+      library.program("Worker"), [role, root.path, Self.groupName, "screen"] + settings,
+      environment: variables)
+  }
+
+  /// Starts a `BusWorker`, in Swift.
+  func swift(_ role: String, _ settings: String...) throws -> RunningProgram {
+    try RunningProgram(
+      "BusWorker", [role, root.path, Self.groupName, "screen"] + settings)
+  }
+}
