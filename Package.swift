@@ -359,6 +359,7 @@ let package = Package(
     tests(
       "CInterfaceTests", in: .adapters,
       shared.map { .target(name: $0) } + ["Platform", "TestSupport", "BusWorker", "HostileMember"]),
+    tests("GStreamerPluginTests", in: .adapters, ["BusCLI", "CaptureProgram", "TestSupport"]),
     tests(
       "DarwinKeychainTests", in: .adapters,
       ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
@@ -481,10 +482,9 @@ let package = Package(
       "BenchTests",
       [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BusViewer",
-        "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
-        "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
-        "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
+        "BusViewer", "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults",
+        "UserSettings", "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium",
+        "BusCredential", "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -30,6 +30,8 @@ struct InstallScriptTests {
         'cp /bin/true lib/libframebus.so.0.1; ln -s libframebus.so.0.1 lib/libframebus.so.0' \
         'echo prefix=nowhere > lib/pkgconfig/framebus.pc; echo text > include/framebus.h' \
         > "check out/scripts/library"
+      printf '%s\n' '#!/bin/sh' 'mkdir -p "$1/lib/gstreamer-1.0"' \
+        'cp /bin/true "$1/lib/gstreamer-1.0/libgstframebus.so"' > "check out/scripts/gstreamer-plugin"
       chmod +x "check out/scripts/"* bin/swift built/generate-manual
       for name in "" -capture -capture-gstreamer -upload -view -confine; do
         cp /bin/true "built/framebus$name"; done
@@ -63,6 +65,7 @@ struct InstallScriptTests {
     let modes = try shell("find 'a prefix' -printf '%m %y %u\\n' | sort -u")
     #expect(modes == "644 f root\n755 d root\n755 f root\n777 l root\n")
     #expect(try shell("cat 'a prefix/lib/pkgconfig/framebus.pc'") == "prefix=\(prefix)\n")
+    #expect(try shell("ls 'a prefix/lib/gstreamer-1.0'") == "libgstframebus.so\n")
     #expect(try shell("ls 'a prefix/share/man/man3'") == "framebus.3.gz\nframebus_open.3.gz\n")
     #expect(try shell("ls 'a prefix/share/man/man1'") == "framebus-group.1.gz\nframebus.1.gz\n")
     try install("--remove", prefix).requireSuccess()

@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+
+/// The plugin, over the library of this build, and the program that drives it. Made once.
+final class Plugin: Sendable {
+  static let shared = Result { try Plugin() }
+
+  let root: TemporaryRoot
+
+  private init() throws {
+    root = try TemporaryRoot()
+    removeAtExit(root.path)
+    let scripts = URL(fileURLWithPath: tool("../../scripts")).standardizedFileURL.path
+    let build = URL(fileURLWithPath: try pathOfProgram("framebus")).deletingLastPathComponent()
+    try output(of: scripts + "/library", [build.path, root.path])
+    try output(of: scripts + "/gstreamer-plugin", [root.path])
+    let flags = try output(
+      of: "pkg-config", ["--cflags", "--libs", "gstreamer-check-1.0", "gstreamer-video-1.0"]
+    ).split { $0.isWhitespace }.map(String.init)
+    try output(
+      of: "cc",
+      ["-Wall", "-Wextra", "-Werror", "-O1", "-o", harness, tool("plugin_harness.c")] + flags)
+  }
+
+  var harness: String { root.file("harness") }
+  var directory: String { root.file("lib/gstreamer-1.0") }
+
+  /// The variables with which a program of GStreamer's finds the plugin.
+  var environment: [String: String?] {
+    ["GST_PLUGIN_PATH": directory, "GST_REGISTRY": root.file("registry")]
+  }
+}
+
+/// A group, and pipelines in it.
+final class PluginScene: Sendable {
+  let root: TemporaryRoot
+  let plugin: Plugin
+
+  init() throws {
+    plugin = try Plugin.shared.get()
+    root = try TemporaryRoot()
+    try output(of: "framebus", ["group", "create", "group.local.framebus", "--root", root.path])
+  }
+
+  func file(_ name: String) -> String { root.file(name) }
+
+  private func environment(_ changes: [String: String?]) -> [String: String?] {
+    var all = plugin.environment
+    all["FRAMEBUS_HOME"] = root.path
+    all["FRAMEBUS_GROUP"] = .some(nil)
+    return all.merging(changes) { $1 }
+  }
+
+  /// Starts `gst-launch-1.0` with a pipeline.
+  func launch(_ pipeline: String, with changes: [String: String?] = [:]) throws -> RunningProgram {
+    let words = pipeline.split { $0.isWhitespace }.map(String.init)
+    return try RunningProgram(
+      "gst-launch-1.0", ["-q"] + words, environment: environment(changes))
+  }
+
+  /// Runs a pipeline that must succeed to its end.
+  func runPipeline(_ pipeline: String) throws {
+    let result = try launch(pipeline).finish()
+    guard result.status.isSuccess else {
+      throw HarnessError("\(pipeline): \(result.status) \(result.errors)")
+    }
+  }
+
+  func start(_ arguments: [String], with changes: [String: String?] = [:]) throws -> RunningProgram
+  {
+    try RunningProgram("framebus", arguments, environment: environment(changes))
+  }
+
+  /// Starts `plugin_harness COMMAND ROOT [N]`.
+  func harness(_ command: String, _ count: Int = 0, with changes: [String: String?] = [:]) throws
+    -> RunningProgram
+  {
+    try RunningProgram(
+      plugin.harness, [command, root.path, "\(count)"], environment: environment(changes))
+  }
+
+  /// Runs it to its end, and returns the lines that it printed.
+  func lines(of command: String, _ count: Int = 0) throws -> [String] {
+    let result = try harness(command, count).finish(within: .seconds(300))
+    guard result.status.isSuccess else {
+      throw HarnessError("\(command): \(result.status) \(result.output) \(result.errors)")
+    }
+    return result.output.split(separator: "\n").map(String.init)
+  }
+
+  func contents(_ name: String) throws -> Data {
+    try Data(contentsOf: URL(fileURLWithPath: file(name)))
+  }
+}
