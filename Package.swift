@@ -150,7 +150,8 @@ let package = Package(
     // L0: C
     cModule("CChecksum"), cModule("CFrameLayout"), cModule("CLogLayout"),
     cModule("CNotifyLayout"), cModule("CSemaphoreLayout"), cModule("CLinuxShims"),
-    cModule("CSessionBus"), cModule("CURing", linkerSettings: [.linkedLibrary("uring")]),
+    cModule("CSessionBus"), cModule("CVideo4Linux"),
+    cModule("CURing", linkerSettings: [.linkedLibrary("uring")]),
     systemModule("CSodium", pkgConfig: "libsodium", apt: ["libsodium-dev"]),
     systemModule("CSeccomp", pkgConfig: "libseccomp", apt: ["libseccomp-dev"]),
     systemModule("CQR", apt: ["libqrencode-dev"]),
@@ -199,6 +200,7 @@ let package = Package(
     module(
       "Capture", in: .media,
       ["AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound"]),
+    module("CaptureCamera", in: .media, ["Capture", "FrameBus", "Platform", "CVideo4Linux"]),
     module("CaptureX11", in: .media, ["Capture", "FrameBus", "Platform", media("CXCB")]),
     module(
       "CaptureGStreamer", in: .media,
@@ -246,8 +248,8 @@ let package = Package(
     program(
       "CaptureProgram",
       [
-        "CommandLineSupport", "Capture", "CaptureX11", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Capture", "CaptureCamera", "CaptureX11", "AppGroup", "FrameBus",
+        "Platform", argumentParser,
       ]),
     program(
       "CaptureGStreamerProgram",
@@ -275,9 +277,7 @@ let package = Package(
     // Benchmarks: what the suites of Bench compare with
     bare("BareGrab", [media("CXCB")]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
-    bare("BareRing", ["RingKit"]),
-    bare("BareDatagram", ["RingKit"]),
-    bare("BareFutex", ["RingKit"]),
+    bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]), bare("BareFutex", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
     .target(
       name: "SubjectKit", dependencies: ["RingKit", "LogKit", "SharedLog", "AppGroup", "Platform"],
@@ -288,8 +288,7 @@ let package = Package(
     subject("BusLog", ["SubjectKit", "LogKit", "SharedLog"]),
     subject("BusLogger", ["SubjectKit", "LogKit", "SharedLog", "SharedLogHandler", logging]),
     subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
-    bare("BareWatch", ["RingKit"]),
-    subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
+    bare("BareWatch", ["RingKit"]), subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
@@ -401,7 +400,7 @@ let package = Package(
         "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
         "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ]),
-    cProgram("BreakOut"),
+    cProgram("BreakOut"), cProgram("FakeCamera"),
     worker(
       "RoleHost", ["Confinement", "CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
     tests(
@@ -464,7 +463,10 @@ let package = Package(
       ]),
     tests(
       "CaptureTests", in: .media,
-      ["TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram", "BusCLI"]),
+      [
+        "TestSupport", "Capture", "CaptureCamera", "AppGroup", "FrameBus", "Platform",
+        "CaptureProgram", "CaptureGStreamerProgram", "BusCLI", "FakeCamera",
+      ]),
     tests(
       "CaptureX11Tests", in: .media,
       [
@@ -481,9 +483,8 @@ let package = Package(
       "BenchTests",
       [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BusViewer",
-        "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
-        "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
+        "BusViewer", "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults",
+        "UserSettings", "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
         "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
       ]),
   ],

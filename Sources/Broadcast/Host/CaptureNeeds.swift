@@ -9,6 +9,8 @@ enum CaptureNeeds: Hashable {
   case display(String?)
   case file(String)
   case soundServer
+  /// The device of a camera.
+  case camera(String)
   /// A device, another machine, or any element of a pipeline.
   case unknown
 
@@ -22,6 +24,7 @@ enum CaptureNeeds: Hashable {
     case .display: self = Self.ofDisplay(source.display ?? environmentValue("DISPLAY"))
     case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
+    case .camera: self = source.path.map { .camera($0) } ?? .unknown
     case .anything: self = .unknown
     }
   }

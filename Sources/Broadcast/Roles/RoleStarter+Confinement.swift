@@ -16,6 +16,10 @@ extension RoleStarter {
       var confinement = Confinement.capture(in: group, as: user)
       confinement.grants.append(.init(.read, path))
       return confinement
+    case .camera(let path):
+      var confinement = Confinement.capture(in: group, as: user)
+      confinement.grants.append(.init(.write, path))
+      return confinement
     case .unknown: return nil
     }
   }

@@ -7,7 +7,7 @@ import Upload
 enum DoctorChecks {
   static func all() -> [DoctorCheck] {
     kernel() + limits() + programs() + ConfinementChecks.all() + plugins()
-      + [soundServer(), display()]
+      + [soundServer(), display(), cameras()]
   }
 
   private static func kernel() -> [DoctorCheck] {
@@ -184,5 +184,25 @@ enum DoctorChecks {
         "screen", .limited, "no DISPLAY", fix: "`framebus demo` starts a virtual one")
     }
     return DoctorCheck("screen", .ok, display)
+  }
+
+  /// Whether this user may open the Video4Linux devices. A machine without any lacks nothing.
+  private static func cameras() -> DoctorCheck {
+    let names = (try? Directory(path: "/dev").names(atMost: 16_384)) ?? []
+    let paths = names.filter { $0.hasPrefix("video") && UInt16($0.dropFirst(5)) != nil }
+      .map { "/dev/\($0)" }
+    let refused = paths.filter { path in
+      do throws(SystemError) { _ = try Descriptor(device: path) } catch {
+        return error.isAccessRefusal
+      }
+      return false
+    }
+    if refused.isEmpty {
+      return DoctorCheck(
+        "cameras", .ok, paths.isEmpty ? "none connected" : paths.joined(separator: ", "))
+    }
+    return DoctorCheck(
+      "cameras", .limited, "no permission to open \(refused.joined(separator: ", "))",
+      fix: "`sudo usermod -aG video USER`, then log in again")
   }
 }

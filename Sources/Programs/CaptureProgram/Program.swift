@@ -1,5 +1,6 @@
 import ArgumentParser
 import Capture
+import CaptureCamera
 import CaptureX11
 import CommandLineSupport
 import FrameBus
@@ -11,8 +12,8 @@ import FrameBus
 @main struct CaptureProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture",
-    abstract: "Publish a screen, a test pattern, a tone or raw video.",
-    subcommands: [CaptureSource.self, ListWindows.self, ListScreens.self],
+    abstract: "Publish a screen, a camera, a test pattern, a tone or raw video.",
+    subcommands: [CaptureSource.self, ListWindows.self, ListScreens.self, ListCameras.self],
     defaultSubcommand: CaptureSource.self)
 
   static func main() { runProgram(CaptureProgram.self) }
@@ -31,6 +32,11 @@ struct CaptureSource: ParsableCommand {
     if specification.kind.usesGStreamer {
       try executeProgram(named: capture.programName(), arguments)
     }
+    if case .camera(let name) = specification,
+      let pipeline = try CameraDecoding.pipeline(for: name, try capture.settings())
+    {
+      try executeProgram(named: SourceKind.mediaProgram, decoding(by: pipeline).arguments)
+    }
     // Before the run begins, because its user may have to click first.
     let window = try chosenWindow(specification)
     let role = try CaptureRole(capture, global)
@@ -46,11 +52,23 @@ struct CaptureSource: ParsableCommand {
     case .y4m(let path):
       let content = settings.content ?? .other
       try role.run(Y4MSource(path: path, rate: settings.frameRate, content: content))
+    case .camera(let name): try role.run(CameraSource(name, settings))
     case .screen(let display): try role.run(screen(display, role))
     case .window: try role.run(screen(nil, window: window, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse, .stream: break
     }
+  }
+
+  /// The same capture, of a pipeline that decodes the camera's pictures.
+  private func decoding(by pipeline: String) throws -> CaptureSource {
+    var result = self
+    result.capture.streamText = "\(try capture.stream())"
+    result.capture.source = "gst:\(pipeline)"
+    result.capture.capture.sizeText = nil
+    result.capture.capture.formatText = nil
+    result.capture.capture.controlTexts = []
+    return result
   }
 
   #if Media

@@ -1,0 +1,135 @@
+import Capture
+import FrameBus
+import Platform
+
+/// Publishes the pictures of a camera. Without subscribers the device is closed, so that its light
+/// is off and other programs can use it.
+public struct CameraSource: FrameSource {
+  private let name: String?
+  private let settings: CaptureSettings
+  private var clock = CameraClock()
+
+  /// - Parameters:
+  ///   - name: a path, or a name as `framebus cameras` lists it; nil for the first camera.
+  ///   - settings: size, rate, format and controls; what is nil is chosen.
+  public init(_ name: String?, _ settings: CaptureSettings) {
+    self.name = name
+    self.settings = settings
+  }
+
+  public mutating func run(in session: CaptureSession) throws(CameraError) {
+    let (found, format, bufferBytes) = try probe()
+    var options = PublisherOptions()
+    options.slotBytes = (max(bufferBytes, format.byteCount) + 4095) / 4096 * 4096
+    options.streamChanged = session.streamChanged
+    options.maxLoans = CameraBuffers.maximumCount + 1
+    let publisher: Publisher
+    do {
+      publisher = try Publisher(
+        session.stream, in: session.group, format: format, options: options)
+    } catch { throw .publishing(.publisher(error)) }
+    try session.drive(publisher) { (publisher) throws(CameraError) in
+      while session.waitForSubscriber(of: publisher) {
+        do throws(CameraError) {
+          try capture(found, with: &publisher, in: session)
+        } catch {
+          guard error.isTemporary else { throw error }
+          guard try wait(for: found, after: error, &publisher, session) else { return }
+        }
+      }
+    }
+  }
+
+  /// Looks at the camera, and closes it again.
+  /// - Returns: what to call it by from then on: one that comes back may have another number.
+  private func probe() throws(CameraError) -> (name: String, FrameFormat, bufferBytes: Int) {
+    let stream = try CameraStream(CameraSearch.path(of: name), settings)
+    return (name ?? stream.device.name, stream.format, stream.bufferBytes)
+  }
+
+  /// How long the device stays open without subscribers.
+  private static let idleLimit = Duration.seconds(1)
+  /// A camera that is silent for longer is taken for one that is gone.
+  private static let silenceLimit = Duration.seconds(10)
+
+  /// Captures until the run is over, nobody subscribes any more, or the camera is lost.
+  private mutating func capture(
+    _ name: String, with publisher: inout Publisher, in session: CaptureSession
+  ) throws(CameraError) {
+    let stream = try CameraStream(CameraSearch.path(of: name), settings)
+    do { try publisher.setFormat(stream.format) } catch { throw .publishing(.publisher(error)) }
+    publisher.resume()
+    let buffers = try CameraBuffers(stream, &publisher)
+    defer { buffers.end() }
+    clock = CameraClock(after: clock)
+    if !buffers.isZeroCopy {
+      session.noticed?(
+        "the driver “\(stream.device.driver.plain)” cannot write into slots: each frame is copied"
+          + " once")
+    }
+    var idleAt = Deadline.never
+    var silentAt = Deadline.after(Self.silenceLimit)
+    while !session.isOver, !idleAt.isPast {
+      let ready: Int?
+      do {
+        ready = try firstReadable(
+          session.stop.descriptorNumber, stream.device.descriptor.number,
+          until: min(session.deadline, idleAt, silentAt))
+      } catch { throw .refused(error) }
+      if silentAt.isPast { throw .lost(path: stream.device.path) }
+      session.noteSubscribers(publisher.subscriberCount)
+      if publisher.subscriberCount > 0 {
+        idleAt = .never
+      } else if idleAt == .never {
+        idleAt = .after(Self.idleLimit)
+      }
+      guard ready == 1, let picture = try buffers.next() else { continue }
+      silentAt = .after(Self.silenceLimit)
+      let missingCount = clock.missingCount(before: picture.sequence)
+      guard publisher.subscriberCount > 0, picture.isWhole else {
+        if publisher.subscriberCount > 0 { session.countMissedDeadlines(missingCount + 1) }
+        try buffers.putBack(picture)
+        continue
+      }
+      session.countMissedDeadlines(missingCount)
+      publish(
+        try buffers.takeLoan(of: picture, &publisher), picture, isCopy: !buffers.isZeroCopy,
+        session)
+    }
+  }
+
+  private mutating func publish(
+    _ loan: consuming FrameLoan, _ picture: CameraBuffers.Picture, isCopy: Bool,
+    _ session: CaptureSession
+  ) {
+    var loan = loan
+    let times = clock.times(of: picture.time, nowNs: monotonicNowNs())
+    loan.metadata.ptsNs = times.ptsNs
+    loan.metadata.capturedAtNs = times.capturedAtNs
+    loan.metadata.orientation = settings.orientation ?? .up
+    _ = loan.publish()
+    session.countFrame(isCopy: isCopy)
+  }
+
+  private static let retryInterval = Duration.milliseconds(500)
+
+  /// Pauses the stream until the camera is back.
+  /// - Returns: false if the run is over.
+  private func wait(
+    for name: String, after error: CameraError, _ publisher: inout Publisher,
+    _ session: CaptureSession
+  ) throws(CameraError) -> Bool {
+    publisher.pause(.unavailable)
+    session.noticed?("the stream is paused until the camera is back: \(error)")
+    while session.sleep(until: .after(Self.retryInterval)) {
+      do throws(CameraError) {
+        _ = try CameraStream(CameraSearch.path(of: name), settings)
+        session.noticed?("the camera is back")
+        return true
+      } catch {
+        guard error.isTemporary else { throw error }
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,281 @@
+import AppGroup
+import Capture
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+/// `capture camera:` as a user runs it, before a camera whose driver's answers FakeCamera makes up.
+/// VividTests run the same before a driver of the kernel.
+@Suite struct CameraTests {
+  @Test func driverWritesPicturesIntoTheSlotsThatSubscribersRead() throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(["--json"], before: ["memory=userptr"])
+    let pictures = try world.pictures(count: 15)
+    let result = try capture.end(with: SIGINT)
+    #expect(result.status == .exited(130), "\(result.errors)")
+    #expect(result.output.contains("\"copies_per_frame\":0,"), "\(result.output)")
+    #expect(pictures.allSatisfy { $0.firstLuma == $0.lastLuma })
+    for (earlier, later) in zip(pictures, pictures.dropFirst()) {
+      #expect(later.ptsNs > earlier.ptsNs)
+    }
+    #expect(Set(pictures.map(\.firstLuma)).count == pictures.count)
+    // The driver's time, not that of the publication.
+    #expect(pictures.allSatisfy { $0.capturedAtNs <= $0.receivedAtNs && $0.capturedAtNs > 0 })
+    let journal = try world.journal()
+    #expect(journal.contains("request userptr 4") && !journal.contains { $0.contains("mmap") })
+    #expect(!journal.contains { $0.contains("wrong") || $0.contains("cannot") }, "\(journal)")
+    #expect(journal.last == "stop" || journal.last == "request userptr 0")
+  }
+
+  @Test(arguments: [["memory=mmap"], ["lie=contiguous"]])
+  func driverThatCannotWriteIntoSlotsCostsOneCopy(options: [String]) throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(["--json"], before: options)
+    let pictures = try world.pictures(count: 15)
+    let result = try capture.end(with: SIGINT)
+    #expect(result.status == .exited(130), "\(result.errors)")
+    #expect(result.output.contains("\"copies_per_frame\":1,"), "\(result.output)")
+    #expect(result.errors.contains("the driver “fake” cannot write into slots"))
+    #expect(pictures.allSatisfy { $0.firstLuma == $0.lastLuma })
+    #expect(Set(pictures.map(\.firstLuma)).count == pictures.count)
+    #expect(try !world.journal().contains { $0.contains("wrong") })
+  }
+
+  @Test func driverWithoutUsableMemoryIsRefused() throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(before: ["memory=none"])
+    let subscriber = try world.subscriber()
+    let result = try capture.finish()
+    #expect(result.status == .exited(1))
+    #expect(result.errors.contains("can write neither into the slots (USERPTR)"))
+    withExtendedLifetime(subscriber) {}
+  }
+
+  @Test func missingAndDamagedPicturesAreDropsAndAreNotPublished() throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(["--json"], before: ["gap=5", "damage=4"])
+    _ = try world.pictures(count: 15)
+    let result = try capture.end(with: SIGINT)
+    let text = result.output.split(separator: "\"missedDeadlines\":").last ?? ""
+    let drops = Int(text.prefix { $0.isNumber }) ?? 0
+    // For 15 whole pictures, the driver delivers 19: 3 follow a gap and 4 are damaged.
+    #expect(drops >= 7, "\(result.output)")
+  }
+
+  @Test func deviceIsOpenOnlyWhileSomebodySubscribes() throws {
+    let world = try CameraWorld()
+    let capture = try world.capture()
+    do {
+      var subscriber = try world.subscriber()
+      // Subscribing waits for the stream, which is there once the camera was looked at.
+      _ = try world.picture(from: &subscriber)
+    }
+    try waitUntil("the camera stops") { try world.journal().last == "request userptr 0" }
+    let starts = try world.journal().count { $0 == "start" }
+    // The newest picture may still be an earlier one.
+    let subscriber = try world.subscriber()
+    try waitUntil("the camera starts again") {
+      try world.journal().count { $0 == "start" } == starts + 1
+    }
+    withExtendedLifetime(subscriber) {}
+    #expect(try capture.end(with: SIGINT).status == .exited(130))
+  }
+
+  @Test func unpluggedCameraPausesTheStreamUntilItIsBack() throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(before: ["unplug=10", "absences=3"])
+    var subscriber = try world.subscriber()
+    var lastNs: Int64 = 0
+    for _ in 0..<6 { lastNs = try world.picture(from: &subscriber).ptsNs }
+    try capture.waitForErrors("the stream is paused until the camera is back: /dev/video77")
+    try capture.waitForErrors("the camera is back")
+    var isBack = false
+    while !isBack {
+      let picture = try world.picture(from: &subscriber)
+      #expect(picture.ptsNs > lastNs && picture.firstLuma == picture.lastLuma)
+      lastNs = picture.ptsNs
+      // Ten were delivered before.
+      isBack = picture.firstLuma > 16 + 12
+    }
+    _ = try capture.end(with: SIGINT)
+    let journal = try world.journal()
+    #expect(journal.contains("gone") && journal.contains("back"))
+  }
+
+  @Test func controlsAreSetAndChecked() throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(["--control", "bright=200"])
+    _ = try world.pictures(count: 1)
+    #expect(try capture.end(with: SIGINT).status == .exited(130))
+    #expect(try world.journal().contains("brightness 200"))
+    for (control, text) in [
+      ("brightness=256", "use 0 to 255"), ("brightness=x", "use 0 to 255"),
+      ("zoom=1", "no such control; it has brightness"), ("brightness", "use NAME=VALUE"),
+    ] {
+      let refused = try world.capture(["--control", control]).finish()
+      #expect([.exited(1), .exited(2)].contains(refused.status))
+      #expect(refused.errors.contains(text), "\(refused.errors)")
+    }
+  }
+
+  @Test func modeThatTheCameraLacksIsRefusedWithThoseThatItHas() throws {
+    let world = try CameraWorld()
+    for arguments in [["--size", "99x99"], ["--fps", "17"], ["--format", "nv12"]] {
+      let refused = try world.capture(arguments).finish()
+      #expect(refused.status == .exited(1))
+      #expect(refused.errors.contains("it has yuyv 320x240 at 30"), "\(refused.errors)")
+    }
+    let missing = try run(
+      "framebus", ["capture", "camera:/dev/null", "--root", world.root.path])
+    #expect(missing.errors.contains("/dev/null is not a camera"), "\(missing.errors)")
+  }
+
+  private static let setupLies: Set = [
+    "stride", "narrow", "small", "huge", "zero", "other", "fields", "output",
+  ]
+
+  @Test(arguments: [
+    "stride", "narrow", "small", "huge", "zero", "other", "fields", "count", "length", "index",
+    "twice", "short", "long", "sequence", "future", "clock", "name", "endless", "range",
+    "interval", "output",
+  ])
+  func driverThatLiesEndsNothingButItsOwnCapture(lie: String) throws {
+    let world = try CameraWorld()
+    let isSetup = Self.setupLies.contains(lie)
+    let isFatal = isSetup || lie == "index" || lie == "length"
+    let capture = try world.capture(
+      ["--frames", "10", "--duration", isFatal ? "100" : "4"],
+      before: ["lie=\(lie)", lie == "length" ? "memory=mmap" : "width=320"])
+    var lastNs: Int64 = 0
+    if !isSetup, var subscriber = try? world.subscriber() {
+      while case .frame(let lease)? = try? subscriber.next(until: .after(.seconds(10))) {
+        #expect(lease.metadata.ptsNs > lastNs)
+        #expect(lease.metadata.capturedAtNs <= monotonicNowNs())
+        lastNs = lease.metadata.ptsNs
+      }
+    }
+    let result = try capture.finish()
+    #expect([.exited(0), .exited(1)].contains(result.status), "\(result.status) \(result.errors)")
+    #expect(!isFatal || result.status == .exited(1) && lastNs == 0, "\(result.errors)")
+    if isFatal {
+      let why = lie == "output" ? "is not a camera" : "says what cannot be"
+      #expect(result.errors.contains(why), "\(result.errors)")
+    }
+    #expect(!result.errors.contains("\u{1b}"))
+  }
+
+  /// By GStreamer's own source, which stands before the same driver.
+  @Test(
+    .enabled(if: currentUserID() == 0, "only root can give a program its own /dev"),
+    arguments: [
+      ("MJPG", "jpegenc"), ("H264", "x264enc ! video/x-h264,stream-format=byte-stream"),
+    ])
+  func encodedPicturesAreDecodedByTheOtherProgram(encoding: String, encoder: String) throws {
+    let world = try CameraWorld()
+    let file = world.root.file("picture")
+    try output(
+      of: "gst-launch-1.0",
+      "-q videotestsrc num-buffers=1 pattern=red ! video/x-raw,width=320,height=240 ! \(encoder)"
+        .split(separator: " ").map(String.init) + ["!", "filesink", "location=\(file)"])
+    let capture = try world.capture(before: ["encoding=\(encoding)", "picture=\(file)"])
+    let pictures = try world.pictures(count: 3)
+    // Red, in the range of video or of JPEG.
+    #expect(pictures.allSatisfy { abs(Int($0.firstLuma) - 78) < 8 }, "\(pictures)")
+    #expect(try capture.end(with: SIGINT).status == .exited(130), "\(capture.transcript)")
+  }
+
+  @Test(.enabled(if: currentUserID() == 0, "only root can give a program its own /dev"))
+  func camerasAreListedWithModesAndControls() throws {
+    let world = try CameraWorld()
+    let text = try world.run(["cameras"], before: [])
+    #expect(
+      text.output == """
+        camera:/dev/video77: Fake Camera (fake, test:1)
+          mode     yuyv 320x240 at 30
+          control  brightness=0…255, is 128
+
+        """, "\(text.errors)")
+    let json = try world.run(["cameras", "--json"], before: [])
+    #expect(json.output.contains("\"format\":\"yuyv\"") || json.output.contains("\"format\" :"))
+    // By a part of its name, whatever its number.
+    let named = try world.run(
+      ["capture", "camera:fake cam", "--frames", "1", "--duration", "1"], before: [])
+    #expect(named.status == .exited(0), "\(named.errors)")
+    let unknown = try world.run(["capture", "camera:other"], before: [])
+    #expect(unknown.errors.contains("there is no camera “other”"))
+    #expect(unknown.errors.contains("camera:Fake Camera"))
+  }
+}
+
+/// A group, and captures before a camera that is made up.
+struct CameraWorld {
+  let root: TemporaryRoot
+  private let group: AppGroup
+
+  init() throws {
+    root = try TemporaryRoot()
+    group = try AppGroup.create(.local, root: root.path)
+  }
+
+  func capture(
+    _ arguments: [String] = [], before camera: [String] = []
+  ) throws -> RunningProgram {
+    try start(["capture", "camera:/dev/video77"] + arguments, before: camera)
+  }
+
+  func run(_ arguments: [String], before camera: [String]) throws -> ProgramResult {
+    try start(arguments, before: camera).finish()
+  }
+
+  private func start(_ arguments: [String], before camera: [String]) throws -> RunningProgram {
+    try RunningProgram(
+      "FakeCamera",
+      camera + ["journal=\(root.file("journal"))", "--", try pathOfProgram("framebus")]
+        + arguments + ["--root", root.path])
+  }
+
+  /// What the programs did with the camera.
+  func journal() throws -> [String] {
+    let path = root.file("journal")
+    let file = try ReadableFile(path: path)
+    let bytes = try file.bytes(at: 0, count: file.byteCount)
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  func subscriber(waiting limit: Duration = .seconds(60)) throws -> Subscriber {
+    var options = SubscriberOptions()
+    options.policy = .keepLatest(2)
+    return try Subscriber(
+      StreamName("camera"), in: group, options: options, waitingForPublisherUntil: .after(limit))
+  }
+
+  struct Picture {
+    let firstLuma: UInt8
+    let lastLuma: UInt8
+    let ptsNs: Int64
+    let capturedAtNs: UInt64
+    let receivedAtNs = monotonicNowNs()
+  }
+
+  func picture(from subscriber: inout Subscriber) throws -> Picture {
+    guard case .frame(let lease) = try subscriber.next(until: .after(.seconds(60))) else {
+      throw HarnessError("no picture comes")
+    }
+    // SAFETY: the bytes are read while the lease holds them.
+    let (first, last) = unsafe lease.withUnsafeBytes { bytes in
+      unsafe (bytes[0], bytes[bytes.count - 2])
+    }
+    return Picture(
+      firstLuma: first, lastLuma: last, ptsNs: lease.metadata.ptsNs,
+      capturedAtNs: lease.metadata.capturedAtNs)
+  }
+
+  func pictures(count: Int) throws -> [Picture] {
+    var subscriber = try subscriber()
+    var pictures: [Picture] = []
+    while pictures.count < count { pictures.append(try picture(from: &subscriber)) }
+    return pictures
+  }
+}
