@@ -277,18 +277,18 @@ let package = Package(
     // Benchmarks: what the suites of Bench compare with
     bare("BareGrab", [media("CXCB")]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
-    bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]), bare("BareFutex", ["RingKit"]),
+    bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
     .target(
       name: "SubjectKit", dependencies: ["RingKit", "LogKit", "SharedLog", "AppGroup", "Platform"],
       path: "Benchmarks/SubjectKit", swiftSettings: [.treatAllWarnings(as: .error)]),
-    bare("BareSodium", ["RingKit", "CSodium"]),
+    bare("BareFutex", ["RingKit"]), bare("BareSodium", ["RingKit", "CSodium"]),
     subject("BusCredential", ["SubjectKit", "RingKit", "CredentialStore"]),
-    bare("BareLog", ["LogKit"]),
+    bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
     subject("BusLog", ["SubjectKit", "LogKit", "SharedLog"]),
     subject("BusLogger", ["SubjectKit", "LogKit", "SharedLog", "SharedLogHandler", logging]),
     subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
-    bare("BareWatch", ["RingKit"]), subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
+    subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
@@ -484,8 +484,8 @@ let package = Package(
       [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BusViewer", "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults",
-        "UserSettings", "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
-        "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
+        "UserSettings", "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium",
+        "BusCredential", "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
       ]),
   ],
   swiftLanguageModes: [.v6]
