@@ -254,8 +254,8 @@ let package = Package(
     program(
       "CaptureGStreamerProgram",
       [
-        "CommandLineSupport", "Capture", "CaptureGStreamer", "GStreamerLog", "AppGroup",
-        "Broadcast", "FrameBus", "Platform", argumentParser,
+        "CommandLineSupport", "Capture", "CaptureCamera", "CaptureGStreamer", "GStreamerLog",
+        "AppGroup", "Broadcast", "FrameBus", "Platform", argumentParser,
       ]),
     program(
       "UploadProgram",
@@ -326,7 +326,7 @@ let package = Package(
     ),
     worker("BusWorker", ["FrameBus", "AppGroup", "Platform", "WorkerSupport"]),
     worker("Prover", ["FrameBus", "AppGroup", "Platform", "TestSupport", "WorkerSupport"]),
-    cProgram("HostileMember", ["CFrameLayout"]),
+    cProgram("HostileMember", ["CFrameLayout"]), cProgram("SemaphorePeer", ["CSemaphoreLayout"]),
     tests(
       "ProofTests", ["FrameBus", "AppGroup", "Platform", "TestSupport", "Prover", "HostileMember"]),
     tests(
@@ -336,7 +336,6 @@ let package = Package(
         "SemaphoreWorker", "SemaphorePeer",
       ]),
     worker("SemaphoreWorker", ["GroupSemaphores", "AppGroup", "Platform", "WorkerSupport"]),
-    cProgram("SemaphorePeer", ["CSemaphoreLayout"]),
     tests(
       "CredentialStoreTests",
       [
@@ -349,8 +348,8 @@ let package = Package(
       "BroadcastTests",
       [
         "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "NotifyCenter",
-        "Platform", "SharedDefaults", "SharedLog", "Sound", "TestSupport", "Upload",
-        "BroadcastWorker", "BusCLI", "CaptureProgram", "ConfineProgram",
+        "Platform", "SharedDefaults", "SharedLog", "Sound", "TestSupport", "Upload", "FakeCamera",
+        "BroadcastWorker", "BusCLI", "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram",
       ]),
     worker(
       "BroadcastWorker",
@@ -400,7 +399,8 @@ let package = Package(
         "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
         "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ]),
-    cProgram("BreakOut"), cProgram("FakeCamera"),
+    cProgram("BreakOut"),
+    worker("CameraCycler", ["Capture", "CaptureCamera", "Platform", "WorkerSupport"]),
     worker(
       "RoleHost", ["Confinement", "CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
     tests(
@@ -429,7 +429,7 @@ let package = Package(
       "SoundTests", in: .media,
       ["Sound", "AppGroup", "FrameBus", "Platform", "SharedDefaults", "TestSupport"]),
     worker("UploadTestPublisher", ["AppGroup", "FrameBus", "Platform"]),
-    cProgram("SoundThread", ["CGStreamer"]),
+    cProgram("SoundThread", ["CGStreamer"]), cProgram("FakeCamera"),
     tests(
       "UploadTests", in: .media,
       [
@@ -465,7 +465,7 @@ let package = Package(
       "CaptureTests", in: .media,
       [
         "TestSupport", "Capture", "CaptureCamera", "AppGroup", "FrameBus", "Platform",
-        "CaptureProgram", "CaptureGStreamerProgram", "BusCLI", "FakeCamera",
+        "CaptureProgram", "CaptureGStreamerProgram", "BusCLI", "FakeCamera", "CameraCycler",
       ]),
     tests(
       "CaptureX11Tests", in: .media,

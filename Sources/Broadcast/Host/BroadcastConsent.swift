@@ -59,6 +59,7 @@ extension BroadcastConsent {
       switch source {
       case .screen?: "Everything on your screen, including notifications, is shown"
       case .window?: "Everything in the window is shown"
+      case .camera?: "What your camera sees is shown"
       case .stream(let name)?:
         "The frames that applications of this group publish as \(name) are shown"
       default: "The source is shown"

@@ -34,6 +34,12 @@ enum CaptureNeeds: Hashable {
     (try? SourceSpecification(source))?.kind.program ?? SourceKind.plainProgram
   }
 
+  /// Whether its capture loads GStreamer's plugins, as that of a camera does for encoded pictures.
+  static func usesPlugins(_ source: String) -> Bool {
+    let kind = (try? SourceSpecification(source))?.kind
+    return kind?.usesGStreamer == true || kind?.needs == .camera
+  }
+
   /// A display of another machine, such as one forwarded by ssh(1), needs a network.
   static func ofDisplay(_ name: String?) -> CaptureNeeds {
     name?.hasPrefix(":") == false ? .unknown : .display(name)

@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import Confinement
 import CredentialStore
 import Platform
@@ -19,6 +20,10 @@ extension RoleStarter {
     case .camera(let path):
       var confinement = Confinement.capture(in: group, as: user)
       confinement.grants.append(.init(.write, path))
+      // It takes the capture's place if the pictures need a decoder.
+      if let decoding = productProgram(named: SourceKind.mediaProgram) {
+        confinement.grants.append(.init(.run, decoding))
+      }
       return confinement
     case .unknown: return nil
     }

@@ -151,7 +151,11 @@ extension SourceKind {
 
   static let camera = SourceKind(
     "camera[:PATH|NAME]", "Camera, by its device or its name", needs: .camera,
-    options: [.fps, .size, .orientation, .format, .control], stream: "camera"
+    options: [.fps, .size, .orientation, .format, .control], stream: "camera",
+    plugins: [
+      "jpeg": "gstreamer1.0-plugins-good", "libav": "gstreamer1.0-libav",
+      "videoparsersbad": "gstreamer1.0-plugins-bad",
+    ]
   ) { argument throws(SourceSpecificationError) in
     if argument?.allSatisfy(\.isWhitespace) == true {
       throw .missingArgument(

@@ -19,7 +19,8 @@ final class CameraBuffers {
   private let path: String
   /// Bytes that the driver may write for a picture.
   private let bufferBytes: Int
-  private let format: FrameFormat
+  /// Bytes of a whole picture, at least.
+  private let pictureBytes: Int
   private var buffers: [Buffer] = []
 
   /// What the driver may write, while it is queued.
@@ -36,9 +37,24 @@ final class CameraBuffers {
     number = stream.device.descriptor.number
     path = stream.device.path
     bufferBytes = stream.bufferBytes
-    format = stream.format
+    pictureBytes = stream.format.byteCount
     do throws(CameraError) {
       if try !queueSlots(&publisher) { try queueMemory(of: stream.device) }
+      try check("VIDIOC_STREAMON", video_start(number))
+    } catch {
+      end()
+      throw error
+    }
+  }
+
+  /// For encoded pictures, which a decoder reads from the driver's memory.
+  init(encodedBy device: borrowing CameraDevice, bufferBytes: Int) throws(CameraError) {
+    number = device.descriptor.number
+    path = device.path
+    self.bufferBytes = bufferBytes
+    pictureBytes = 1
+    do throws(CameraError) {
+      try queueMemory(of: device)
       try check("VIDIOC_STREAMON", video_start(number))
     } catch {
       end()
@@ -102,7 +118,7 @@ final class CameraBuffers {
       var offset: UInt64 = 0
       var byteCount: UInt32 = 0
       try check("VIDIOC_QUERYBUF", unsafe video_buffer(number, index, &offset, &byteCount))
-      guard byteCount >= format.byteCount, byteCount <= CameraEncoding.maximumByteCount,
+      guard byteCount >= pictureBytes, byteCount <= CameraEncoding.maximumByteCount,
         let start = Int(exactly: offset)
       else { throw .malformed(path: path, what: "buffers of \(byteCount) bytes") }
       let buffer = Buffer()
@@ -124,6 +140,8 @@ final class CameraBuffers {
     let index: Int
     let sequence: UInt32
     let time: CameraTime
+    /// As the driver says.
+    let byteCount: Int
     /// Whether it is whole, as far as the driver says.
     let isWhole: Bool
   }
@@ -141,7 +159,8 @@ final class CameraBuffers {
     return Picture(
       index: index, sequence: frame.sequence,
       time: CameraTime(timestampNs: frame.timestampNs, isMonotonic: frame.isMonotonic),
-      isWhole: !frame.isDamaged && Int(frame.bytesUsed) >= format.byteCount)
+      byteCount: Int(frame.bytesUsed),
+      isWhole: !frame.isDamaged && Int(frame.bytesUsed) >= pictureBytes)
   }
 
   /// The loan with a picture's bytes. Its buffer is queued again.
@@ -159,9 +178,17 @@ final class CameraBuffers {
     }
     var loan = try loan(from: &publisher)
     var bytes = loan.bytes
-    buffers[picture.index].memory?.copy(format.byteCount, to: &bytes)
+    buffers[picture.index].memory?.copy(pictureBytes, to: &bytes)
     try putBack(picture)
     return loan
+  }
+
+  /// Reads a picture in the driver's memory.
+  /// - Returns: nil if it is not in there, as far as the driver says.
+  func read<Result>(_ picture: Picture, _ body: (RawSpan) -> Result) -> Result? {
+    let buffer = buffers[picture.index]
+    guard picture.byteCount <= buffer.memory?.byteCount ?? 0 else { return nil }
+    return buffer.memory?.withBytes(picture.byteCount, body)
   }
 
   /// Queues the buffer of a picture that is not published.

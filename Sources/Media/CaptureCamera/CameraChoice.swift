@@ -22,6 +22,11 @@ struct CameraChoice: Hashable {
     _ settings: CaptureSettings, of modes: [CameraMode], path: String
   ) throws(CameraError) {
     let size = settings.region
+    if let size, size.x != 0 || size.y != 0 {
+      throw .noMode(
+        path: path, asked: "part of its pictures (--size with an offset)",
+        known: modes.prefix(12).map(\.text))
+    }
     let fitting = modes.filter { mode in
       let hasSize = size.map { mode.widths.contains($0.width) && mode.heights.contains($0.height) }
       return (settings.pixelFormat.map { $0 == mode.encoding.name } ?? true) && hasSize ?? true

@@ -11,8 +11,8 @@ public enum CameraError: Error, CustomStringConvertible {
   /// The device is gone, or does not answer.
   case lost(path: String)
   case noMode(path: String, asked: String, known: [String])
-  /// It delivers encoded pictures, which the plain capture program cannot decode.
-  case encoded(path: String)
+  /// Its pictures need a decoder now, or no longer do.
+  case otherPictures(path: String)
   case noBuffers(path: String)
   case unknownControl(String, known: [String])
   case badControl(String, use: String)
@@ -40,8 +40,8 @@ public enum CameraError: Error, CustomStringConvertible {
     case .noMode(let path, let asked, let known):
       "\(path.plain) has no \(asked): it has \(known.joined(separator: ", ")); `framebus cameras` "
         + "lists them"
-    case .encoded(let path):
-      "\(path.plain) no longer offers pictures without an encoding: start the capture again"
+    case .otherPictures(let path):
+      "\(path.plain) offers other formats than before: start the capture again"
     case .noBuffers(let path):
       "\(path.plain) can write neither into the slots (USERPTR) nor into memory that this process "
         + "can read (MMAP), and DMA-BUF is not supported: try 'gst:v4l2src device=\(path.plain)'"
@@ -57,10 +57,18 @@ public enum CameraError: Error, CustomStringConvertible {
   }
 
   /// Whether another attempt may succeed, once the camera is back or free.
-  var isTemporary: Bool {
+  public var isTemporary: Bool {
     switch self {
     case .lost, .busy, .noCamera, .notFound, .notCamera: true
     case .cannotOpen(let error), .refused(let error): error.isDeviceGone || error.isAccessRefusal
+    default: false
+    }
+  }
+
+  /// Whether no device of this machine has that name, so that it may be another kind of camera.
+  public var isUnknownDevice: Bool {
+    switch self {
+    case .noCamera, .notFound: true
     default: false
     }
   }

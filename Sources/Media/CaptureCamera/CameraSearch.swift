@@ -31,6 +31,25 @@ public enum CameraSearch {
     }
   }
 
+  /// Whether a camera of this name is there, and this user may open it.
+  public static func isPresent(_ name: String?) -> Bool {
+    do throws(CameraError) { _ = try CameraDevice(path(of: name)) } catch { return false }
+    return true
+  }
+
+  /// Whether this user has a PipeWire server, which may offer cameras of its own.
+  public static var mayHaveNodes: Bool {
+    let folder =
+      environmentValue("PIPEWIRE_RUNTIME_DIR") ?? environmentValue("XDG_RUNTIME_DIR")
+      ?? "/run/user/\(currentUserID())"
+    let name = environmentValue("PIPEWIRE_REMOTE") ?? "pipewire-0"
+    let path = name.hasPrefix("/") ? name : "\(folder)/\(name)"
+    let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+    let status = try? Directory(path: parent.isEmpty ? "/" : String(parent))
+      .status(of: String(path.dropFirst(parent.count + 1)))
+    return status?.kind == .socket
+  }
+
   /// The path of a camera.
   /// - Parameter name: a path; what `framebus cameras` calls it, or how that begins; nil for the
   ///   first camera that this user may open.
@@ -68,31 +87,7 @@ public struct ListedCamera: Sendable {
   public let bus: String
   public let driver: String
   let modes: [CameraMode]
-  public let controls: [CameraControl]
+  let controls: [CameraControl]
   /// Why it cannot be opened; nil if it can.
   public let problem: String?
-
-  /// A mode, as `--format`, `--size` and `--fps` take it.
-  public struct Mode: Hashable, Sendable {
-    public let format: String
-    public let width: Int
-    public let height: Int
-    public let maximumWidth: Int
-    public let maximumHeight: Int
-    /// Frames per second: each rate, or the bounds of a range.
-    public let rates: [Double]
-    public let isRateRange: Bool
-    /// As one text.
-    public let text: String
-  }
-
-  /// What can be captured.
-  public var offers: [Mode] {
-    modes.map {
-      Mode(
-        format: $0.encoding.name, width: $0.widths.least, height: $0.heights.least,
-        maximumWidth: $0.widths.most, maximumHeight: $0.heights.most,
-        rates: $0.rates.map(\.perSecond), isRateRange: $0.isRateRange, text: $0.text)
-    }
-  }
 }

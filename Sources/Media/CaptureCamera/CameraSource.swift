@@ -7,14 +7,18 @@ import Platform
 public struct CameraSource: FrameSource {
   private let name: String?
   private let settings: CaptureSettings
+  private let endsWhenLost: Bool
   private var clock = CameraClock()
 
   /// - Parameters:
   ///   - name: a path, or a name as `framebus cameras` lists it; nil for the first camera.
   ///   - settings: size, rate, format and controls; what is nil is chosen.
-  public init(_ name: String?, _ settings: CaptureSettings) {
+  ///   - endsWhenLost: whether a camera that comes back cannot be reached, as in a sandbox, so that
+  ///     the capture must be started again.
+  public init(_ name: String?, _ settings: CaptureSettings, endsWhenLost: Bool = false) {
     self.name = name
     self.settings = settings
+    self.endsWhenLost = endsWhenLost
   }
 
   public mutating func run(in session: CaptureSession) throws(CameraError) {
@@ -33,7 +37,7 @@ public struct CameraSource: FrameSource {
         do throws(CameraError) {
           try capture(found, with: &publisher, in: session)
         } catch {
-          guard error.isTemporary else { throw error }
+          guard error.isTemporary, !endsWhenLost else { throw error }
           guard try wait(for: found, after: error, &publisher, session) else { return }
         }
       }

@@ -41,6 +41,12 @@ extension Descriptor {
     }
   }
 
+  /// Reads the first bytes in place. The driver may change them meanwhile: copy what is checked.
+  package borrowing func withBytes<Result>(_ count: Int, _ body: (RawSpan) -> Result) -> Result {
+    precondition(count <= byteCount, "\(count) bytes of \(byteCount)")
+    return unsafe body(RawSpan(_unsafeStart: UnsafeRawPointer(base), byteCount: count))
+  }
+
   deinit { unsafe munmap(base, byteCount) }
 }
 

@@ -32,10 +32,12 @@ struct CaptureSource: ParsableCommand {
     if specification.kind.usesGStreamer {
       try executeProgram(named: capture.programName(), arguments)
     }
-    if case .camera(let name) = specification,
-      let pipeline = try CameraDecoding.pipeline(for: name, try capture.settings())
-    {
-      try executeProgram(named: SourceKind.mediaProgram, decoding(by: pipeline).arguments)
+    if case .camera(let name) = specification, try needsGStreamer(name) {
+      #if Media
+        try executeProgram(named: SourceKind.mediaProgram, arguments)
+      #else
+        throw NoMedia(source: "\(capture.source), whose pictures need a decoder")
+      #endif
     }
     // Before the run begins, because its user may have to click first.
     let window = try chosenWindow(specification)
@@ -52,7 +54,8 @@ struct CaptureSource: ParsableCommand {
     case .y4m(let path):
       let content = settings.content ?? .other
       try role.run(Y4MSource(path: path, rate: settings.frameRate, content: content))
-    case .camera(let name): try role.run(CameraSource(name, settings))
+    case .camera(let name):
+      try role.run(CameraSource(name, settings, endsWhenLost: CaptureRole.isConfined))
     case .screen(let display): try role.run(screen(display, role))
     case .window: try role.run(screen(nil, window: window, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
@@ -60,15 +63,19 @@ struct CaptureSource: ParsableCommand {
     }
   }
 
-  /// The same capture, of a pipeline that decodes the camera's pictures.
-  private func decoding(by pipeline: String) throws -> CaptureSource {
-    var result = self
-    result.capture.streamText = "\(try capture.stream())"
-    result.capture.source = "gst:\(pipeline)"
-    result.capture.capture.sizeText = nil
-    result.capture.capture.formatText = nil
-    result.capture.capture.controlTexts = []
-    return result
+  /// Whether a camera's pictures need a decoder, or come from PipeWire.
+  private func needsGStreamer(_ name: String?) throws -> Bool {
+    let settings = try capture.settings()
+    do throws(CameraError) {
+      return try EncodedCamera.isNeeded(for: name, settings)
+    } catch {
+      #if Media
+        if error.isUnknownDevice, CameraSearch.mayHaveNodes { return true }
+      #endif
+      // A broadcast starts a capture again that ends later than at once.
+      if error.isTemporary { CaptureRole.waitIfRestarted() }
+      throw error
+    }
   }
 
   #if Media

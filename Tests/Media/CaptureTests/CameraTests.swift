@@ -58,10 +58,8 @@ import Testing
     let capture = try world.capture(["--json"], before: ["gap=5", "damage=4"])
     _ = try world.pictures(count: 15)
     let result = try capture.end(with: SIGINT)
-    let text = result.output.split(separator: "\"missedDeadlines\":").last ?? ""
-    let drops = Int(text.prefix { $0.isNumber }) ?? 0
     // For 15 whole pictures, the driver delivers 19: 3 follow a gap and 4 are damaged.
-    #expect(drops >= 7, "\(result.output)")
+    #expect(try world.drops(of: result) >= 7, "\(result.output)")
   }
 
   @Test func deviceIsOpenOnlyWhileSomebodySubscribes() throws {
@@ -166,24 +164,100 @@ import Testing
     #expect(!result.errors.contains("\u{1b}"))
   }
 
-  /// By GStreamer's own source, which stands before the same driver.
+  /// Nothing but the capture ends, whatever bytes the driver answers with.
+  @Test func driverWithRandomAnswersEndsNothingButItsOwnCapture() throws {
+    for _ in 0..<8 {
+      let seed = UInt32.random(in: 1...(.max))
+      let world = try CameraWorld()
+      let capture = try world.capture(
+        ["--frames", "40", "--duration", "2"],
+        before: ["seed=\(seed)", "fps=200", seed % 2 == 0 ? "memory=mmap" : "memory=userptr"])
+      if var subscriber = try? world.subscriber(waiting: .milliseconds(500)) {
+        while case .frame(let lease)? = try? subscriber.next(until: .after(.seconds(4))) {
+          #expect(lease.metadata.capturedAtNs <= monotonicNowNs(), "seed=\(seed)")
+        }
+      }
+      let result = try capture.finish()
+      #expect([.exited(0), .exited(1)].contains(result.status), "seed=\(seed) \(result.errors)")
+      #expect(!result.errors.contains("\u{1b}"), "seed=\(seed)")
+    }
+  }
+
   @Test(
-    .enabled(if: currentUserID() == 0, "only root can give a program its own /dev"),
     arguments: [
       ("MJPG", "jpegenc"), ("H264", "x264enc ! video/x-h264,stream-format=byte-stream"),
     ])
   func encodedPicturesAreDecodedByTheOtherProgram(encoding: String, encoder: String) throws {
     let world = try CameraWorld()
-    let file = world.root.file("picture")
-    try output(
-      of: "gst-launch-1.0",
-      "-q videotestsrc num-buffers=1 pattern=red ! video/x-raw,width=320,height=240 ! \(encoder)"
-        .split(separator: " ").map(String.init) + ["!", "filesink", "location=\(file)"])
-    let capture = try world.capture(before: ["encoding=\(encoding)", "picture=\(file)"])
-    let pictures = try world.pictures(count: 3)
+    let options = try world.picture(encoded: encoding, by: encoder)
+    let capture = try world.capture(
+      ["--json", "--control", "brightness=7", "--orientation", "6"], before: options)
+    let pictures = try world.pictures(count: 10)
     // Red, in the range of video or of JPEG.
     #expect(pictures.allSatisfy { abs(Int($0.firstLuma) - 78) < 8 }, "\(pictures)")
-    #expect(try capture.end(with: SIGINT).status == .exited(130), "\(capture.transcript)")
+    for (earlier, later) in zip(pictures, pictures.dropFirst()) {
+      #expect(later.ptsNs > earlier.ptsNs)
+    }
+    // The driver's time, not that of the decoder.
+    #expect(pictures.allSatisfy { Int64($0.capturedAtNs) == $0.ptsNs })
+    #expect(pictures.allSatisfy { $0.orientation.rawValue == 6 })
+    let result = try capture.end(with: SIGINT)
+    #expect(result.status == .exited(130), "\(result.errors)")
+    #expect(result.output.contains("\"copies_per_frame\":0,"), "\(result.output)")
+    let journal = try world.journal()
+    #expect(journal.contains("brightness 7") && journal.contains("request mmap 4"))
+    #expect(!journal.contains { $0.contains("wrong") }, "\(journal)")
+  }
+
+  @Test func lossesOfEncodedCameraAreCountedAndItIsUnpluggedAndBack() throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(
+      ["--json"],
+      before: world.picture(encoded: "MJPG", by: "jpegenc") + [
+        "gap=5", "damage=4", "unplug=20", "absences=2",
+      ])
+    var subscriber = try world.subscriber()
+    var lastNs: Int64 = 0
+    for _ in 0..<6 { lastNs = try world.picture(from: &subscriber).ptsNs }
+    try capture.waitForErrors("the stream is paused until the camera is back: /dev/video77")
+    try capture.waitForErrors("the camera is back")
+    for _ in 0..<20 {
+      let picture = try world.picture(from: &subscriber)
+      #expect(picture.ptsNs > lastNs)
+      lastNs = picture.ptsNs
+    }
+    let result = try capture.end(with: SIGINT)
+    #expect(result.status == .exited(130), "\(result.errors)")
+    // For 20 pictures, at least 4 were missing and 5 damaged.
+    #expect(try world.drops(of: result) >= 9, "\(result.output)")
+    #expect(try world.journal().contains("back"))
+  }
+
+  @Test func thousandCyclesLeaveDescriptorsAndMemoryAsTheyWere() throws {
+    let world = try CameraWorld()
+    let options = try world.picture(encoded: "MJPG", by: "jpegenc")
+    let cycler = try RunningProgram(
+      "FakeCamera",
+      options + ["fps=5000", "--", try pathOfProgram("CameraCycler"), "/dev/video77", "1000"])
+    let result = try cycler.finish()
+    let lines = result.output.split(separator: "\n").map {
+      $0.split(separator: " ").map { Int($0)! }
+    }
+    try #require(lines.count == 2, "\(result.errors)")
+    #expect(lines[0][0] == lines[1][0], "descriptors: \(lines)")
+    #expect(lines[0][1] == lines[1][1], "mappings: \(lines)")
+    #expect(lines[1][2] - lines[0][2] < 1024, "kilobytes: \(lines)")
+  }
+
+  /// It ends as one that is silent, with the stream paused, and not the process.
+  @Test func picturesThatCannotBeDecodedAreNotPublished() throws {
+    let world = try CameraWorld()
+    let file = world.root.file("picture")
+    try Data((0..<50_000).map { _ in UInt8.random(in: 0...255) }).write(to: URL(filePath: file))
+    let capture = try world.capture(before: ["encoding=MJPG", "picture=\(file)", "fps=200"])
+    let result = try capture.finish()
+    #expect(result.status == .exited(1), "\(result.errors)")
+    #expect(result.errors.contains("error: "), "\(result.errors)")
   }
 
   @Test(.enabled(if: currentUserID() == 0, "only root can give a program its own /dev"))
@@ -236,6 +310,22 @@ struct CameraWorld {
         + arguments + ["--root", root.path])
   }
 
+  /// A camera with encoded pictures, each the same red one.
+  func picture(encoded encoding: String, by encoder: String) throws -> [String] {
+    let file = root.file("picture")
+    try output(
+      of: "gst-launch-1.0",
+      "-q videotestsrc num-buffers=1 pattern=red ! video/x-raw,width=320,height=240 ! \(encoder)"
+        .split(separator: " ").map(String.init) + ["!", "filesink", "location=\(file)"])
+    return ["encoding=\(encoding)", "picture=\(file)"]
+  }
+
+  /// The pictures that a capture with `--json` counts as lost.
+  func drops(of result: ProgramResult) throws -> Int {
+    let text = result.output.split(separator: "\"missedDeadlines\":").last ?? ""
+    return Int(text.prefix { $0.isNumber }) ?? 0
+  }
+
   /// What the programs did with the camera.
   func journal() throws -> [String] {
     let path = root.file("journal")
@@ -256,6 +346,7 @@ struct CameraWorld {
     let lastLuma: UInt8
     let ptsNs: Int64
     let capturedAtNs: UInt64
+    let orientation: Orientation
     let receivedAtNs = monotonicNowNs()
   }
 
@@ -269,7 +360,7 @@ struct CameraWorld {
     }
     return Picture(
       firstLuma: first, lastLuma: last, ptsNs: lease.metadata.ptsNs,
-      capturedAtNs: lease.metadata.capturedAtNs)
+      capturedAtNs: lease.metadata.capturedAtNs, orientation: lease.metadata.orientation)
   }
 
   func pictures(count: Int) throws -> [Picture] {

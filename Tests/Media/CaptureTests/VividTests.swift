@@ -1,9 +1,10 @@
-import CaptureCamera
 import Foundation
 import FrameBus
 import Platform
 import TestSupport
 import Testing
+
+@testable import CaptureCamera
 
 /// A camera of the kernel's test driver, `vivid`, which `scripts/vm` loads.
 private let vivid = CameraSearch.all().first { $0.driver == "vivid" }
@@ -41,7 +42,7 @@ struct VividTests {
 
   @Test func modesAndControlsOfTheDriverAreListedAndApplied() throws {
     let camera = try #require(CameraSearch.all().first { $0.driver == "vivid" })
-    #expect(camera.problem == nil && camera.offers.contains { $0.format == "yuyv" })
+    #expect(camera.problem == nil && camera.modes.contains { $0.encoding.name == "yuyv" })
     let brightness = try #require(camera.controls.first { $0.name == "brightness" })
     let wanted = brightness.value == 77 ? 78 : 77
     let world = try CameraWorld()

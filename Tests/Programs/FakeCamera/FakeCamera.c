@@ -148,7 +148,8 @@ static void answer(int listener, struct camera *camera) {
   if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) return;
   struct seccomp_notif_resp response = {.id = call.id};
   if (call.data.nr == SYS_openat) {
-    if (!names_camera((pid_t)call.pid, call.data.args[1])) {
+    // Others make the file on which a sandbox mounts the device.
+    if (call.data.args[2] & O_CREAT || !names_camera((pid_t)call.pid, call.data.args[1])) {
       response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     } else {
       int memory = camera_open(camera);

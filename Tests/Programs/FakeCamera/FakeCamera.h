@@ -20,6 +20,8 @@ struct camera {
   const char *picture;
   /// One picture in this many is missing, or damaged; 0 for never.
   uint32_t gap, damage;
+  /// Answers have random bytes if it is not 0.
+  uint32_t seed;
   /// After this many pictures it is gone, until it was opened in vain as often as `absences`.
   uint32_t unplug, absences;
   /// What the program did, a line each.

@@ -59,7 +59,7 @@ int camera_parse(struct camera *camera, int count, char **words) {
         {"damage", &camera->damage, NULL},     {"unplug", &camera->unplug, NULL},
         {"absences", &camera->absences, NULL}, {"memory", NULL, &camera->memory},
         {"lie", NULL, &camera->lie},           {"encoding", NULL, &camera->encoding},
-        {"picture", NULL, &camera->picture},
+        {"picture", NULL, &camera->picture},   {"seed", &camera->seed, NULL},
     };
     bool isKnown = false;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -334,12 +334,24 @@ static int act(struct camera *camera, pid_t thread, uint32_t request_code, void 
   }
 }
 
+/// Overwrites bytes of an answer, as a driver with faults may: of one answer in eight.
+static void spoil(struct camera *camera, uint8_t *answer, size_t count) {
+  for (int step = 0; step < 8; step++) {
+    camera->seed ^= camera->seed << 13;
+    camera->seed ^= camera->seed >> 17;
+    camera->seed ^= camera->seed << 5;
+    if (step == 0 && camera->seed % 8 != 0) return;
+    answer[camera->seed / 256 % count] = (uint8_t)camera->seed;
+  }
+}
+
 int camera_answer(struct camera *camera, pid_t thread, uint32_t request_code, uint64_t address) {
   size_t count = (request_code >> 16) & 0x3fff;
   uint8_t argument[4096] = {0};
   if (count > sizeof argument || !copy_from(thread, address, argument, count)) return -EFAULT;
   if (camera->isGone) return -ENODEV;
   int result = act(camera, thread, request_code, argument);
+  if (camera->seed != 0 && count > 0) spoil(camera, argument, count);
   if (result == 0 && !copy_to(thread, address, argument, count)) return -EFAULT;
   return result;
 }
