@@ -275,7 +275,7 @@ let package = Package(
       cSettings: strictC),
 
     // Benchmarks: what the suites of Bench compare with
-    bare("BareGrab", [media("CXCB")]),
+    bare("BareGrab", [media("CXCB")]), subject("UserSettings", ["RingKit"]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
     bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
@@ -290,7 +290,6 @@ let package = Package(
     subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
-    subject("UserSettings", ["RingKit"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
     subject("BusViewer", ["SubjectKit", "FrameBus", "AppGroup", "Platform"]),
     .target(
@@ -464,8 +463,9 @@ let package = Package(
     tests(
       "CaptureTests", in: .media,
       [
-        "TestSupport", "Capture", "CaptureCamera", "AppGroup", "FrameBus", "Platform",
-        "CaptureProgram", "CaptureGStreamerProgram", "BusCLI", "FakeCamera", "CameraCycler",
+        "TestSupport", "Capture", "CaptureCamera", "AppGroup", "FrameBus", "Platform", "BusCLI",
+        "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram", "UploadProgram",
+        "FakeCamera", "CameraCycler",
       ]),
     tests(
       "CaptureX11Tests", in: .media,

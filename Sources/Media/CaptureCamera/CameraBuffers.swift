@@ -164,13 +164,15 @@ final class CameraBuffers {
   }
 
   /// The loan with a picture's bytes. Its buffer is queued again.
+  /// - Parameter isLast: whether the camera is not used any more, so that nothing is queued.
   func takeLoan(
-    of picture: Picture, _ publisher: inout Publisher
+    of picture: Picture, _ publisher: inout Publisher, isLast: Bool
   ) throws(CameraError) -> FrameLoan {
     if isZeroCopy {
       guard let full = buffers[picture.index].loan.take() else {
         preconditionFailure("buffer \(picture.index) has no loan")
       }
+      if isLast { return full }
       guard try queue(loan(from: &publisher), at: picture.index) else {
         throw .malformed(path: path, what: "it takes slots no longer")
       }
@@ -179,7 +181,7 @@ final class CameraBuffers {
     var loan = try loan(from: &publisher)
     var bytes = loan.bytes
     buffers[picture.index].memory?.copy(pictureBytes, to: &bytes)
-    try putBack(picture)
+    if !isLast { try putBack(picture) }
     return loan
   }
 

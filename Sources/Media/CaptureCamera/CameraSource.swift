@@ -9,6 +9,8 @@ public struct CameraSource: FrameSource {
   private let settings: CaptureSettings
   private let endsWhenLost: Bool
   private var clock = CameraClock()
+  private var selection = FrameSelection()
+  private var kept: KeptPicture?
 
   /// - Parameters:
   ///   - name: a path, or a name as `framebus cameras` lists it; nil for the first camera.
@@ -71,6 +73,21 @@ public struct CameraSource: FrameSource {
         "the driver “\(stream.device.driver.plain)” cannot write into slots: each frame is copied"
           + " once")
     }
+    kept = nil
+    do throws(CameraError) {
+      try publishAll(of: stream, buffers, with: &publisher, in: session)
+    } catch {
+      // The last state before a pause reaches the subscribers.
+      try? publishKept(of: buffers, with: &publisher, in: session, isLast: true)
+      throw error
+    }
+    try publishKept(of: buffers, with: &publisher, in: session, isLast: true)
+  }
+
+  private mutating func publishAll(
+    of stream: borrowing CameraStream, _ buffers: CameraBuffers, with publisher: inout Publisher,
+    in session: CaptureSession
+  ) throws(CameraError) {
     var idleAt = Deadline.never
     var silentAt = Deadline.after(Self.silenceLimit)
     while !session.isOver, !idleAt.isPast {
@@ -78,7 +95,7 @@ public struct CameraSource: FrameSource {
       do {
         ready = try firstReadable(
           session.stop.descriptorNumber, stream.device.descriptor.number,
-          until: min(session.deadline, idleAt, silentAt))
+          until: min(session.deadline, idleAt, silentAt, keptDeadline(publisher.demand)))
       } catch { throw .refused(error) }
       if silentAt.isPast { throw .lost(path: stream.device.path) }
       session.noteSubscribers(publisher.subscriberCount)
@@ -87,32 +104,60 @@ public struct CameraSource: FrameSource {
       } else if idleAt == .never {
         idleAt = .after(Self.idleLimit)
       }
-      guard ready == 1, let picture = try buffers.next() else { continue }
-      silentAt = .after(Self.silenceLimit)
-      let missingCount = clock.missingCount(before: picture.sequence)
-      guard publisher.subscriberCount > 0, picture.isWhole else {
-        if publisher.subscriberCount > 0 { session.countMissedDeadlines(missingCount + 1) }
-        try buffers.putBack(picture)
-        continue
+      if ready == 1, let picture = try buffers.next() {
+        silentAt = .after(Self.silenceLimit)
+        let missingCount = clock.missingCount(before: picture.sequence)
+        guard publisher.subscriberCount > 0, picture.isWhole else {
+          if publisher.subscriberCount > 0 { session.countMissedDeadlines(missingCount + 1) }
+          try buffers.putBack(picture)
+          continue
+        }
+        session.countMissedDeadlines(missingCount)
+        if let former = kept { try buffers.putBack(former.picture) }
+        let nowNs = monotonicNowNs()
+        let times = clock.times(of: picture.time, nowNs: nowNs)
+        kept = KeptPicture(
+          picture: picture, ptsNs: times.ptsNs, capturedAtNs: times.capturedAtNs,
+          arrivedAtNs: nowNs)
       }
-      session.countMissedDeadlines(missingCount)
-      publish(
-        try buffers.takeLoan(of: picture, &publisher), picture, isCopy: !buffers.isZeroCopy,
-        session)
+      try publishKept(of: buffers, with: &publisher, in: session)
     }
   }
 
-  private mutating func publish(
-    _ loan: consuming FrameLoan, _ picture: CameraBuffers.Picture, isCopy: Bool,
-    _ session: CaptureSession
-  ) {
-    var loan = loan
-    let times = clock.times(of: picture.time, nowNs: monotonicNowNs())
-    loan.metadata.ptsNs = times.ptsNs
-    loan.metadata.capturedAtNs = times.capturedAtNs
+  /// A picture that subscribers do not need if another one follows in time.
+  private struct KeptPicture {
+    let picture: CameraBuffers.Picture
+    let ptsNs: Int64
+    let capturedAtNs: UInt64
+    let arrivedAtNs: UInt64
+  }
+
+  /// How soon a kept picture follows a higher demand: 100 ms.
+  private static let demandIntervalNs: UInt64 = 100_000_000
+
+  private func keptDeadline(_ demand: Demand?) -> Deadline {
+    guard let kept else { return .never }
+    let neededAtNs = kept.arrivedAtNs + selection.waitNs(of: kept.ptsNs, demand)
+    return min(Deadline(monotonicNs: neededAtNs), .afterNs(Self.demandIntervalNs))
+  }
+
+  /// Publishes the kept picture if subscribers need it at the rate of their demand, as no other one
+  /// has come since.
+  private mutating func publishKept(
+    of buffers: CameraBuffers, with publisher: inout Publisher, in session: CaptureSession,
+    isLast: Bool = false
+  ) throws(CameraError) {
+    guard let frame = kept else { return }
+    let waitedNs = Int64(clamping: monotonicNowNs() - frame.arrivedAtNs)
+    let nextNs = isLast ? nil : frame.ptsNs &+ waitedNs
+    guard selection.needs(frame.ptsNs, before: nextNs, publisher.demand) else { return }
+    kept = nil
+    var loan = try buffers.takeLoan(of: frame.picture, &publisher, isLast: isLast)
+    loan.metadata.ptsNs = frame.ptsNs
+    loan.metadata.capturedAtNs = frame.capturedAtNs
     loan.metadata.orientation = settings.orientation ?? .up
     _ = loan.publish()
-    session.countFrame(isCopy: isCopy)
+    session.countFrame(isCopy: !buffers.isZeroCopy)
   }
 
   private static let retryInterval = Duration.milliseconds(500)

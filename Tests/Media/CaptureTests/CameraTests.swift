@@ -62,6 +62,31 @@ import Testing
     #expect(try world.drops(of: result) >= 7, "\(result.output)")
   }
 
+  @Test(arguments: [["memory=userptr"], ["memory=mmap"]])
+  func picturesComeAsOftenAsSubscribersNeedThem(options: [String]) throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(["--json"], before: options + ["fps=50"])
+    var subscriber = try world.subscriber(needing: Demand(rate: FrameRate(5)))
+    let times = try (0..<10).map { _ in try world.picture(from: &subscriber).ptsNs }
+    // Three quarters of 9 intervals: a busy machine may be late for the first.
+    #expect(times[9] - times[0] > 1_350_000_000, "\(times)")
+    let result = try capture.end(with: SIGINT)
+    #expect(result.status == .exited(130), "\(result.errors)")
+    #expect(try world.drops(of: result) == 0, "\(result.output)")
+    #expect(try !world.journal().contains { $0.contains("wrong") })
+  }
+
+  @Test func lastPictureBeforeAPauseIsPublished() throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(before: ["unplug=2", "absences=1000", "fps=50"])
+    var subscriber = try world.subscriber(needing: Demand(rate: FrameRate(4)))
+    // Each of the two has its number as brightness.
+    var luma = try world.picture(from: &subscriber).firstLuma
+    while luma < 18 { luma = try world.picture(from: &subscriber).firstLuma }
+    try capture.waitForErrors("the stream is paused until the camera is back")
+    #expect(try capture.end(with: SIGINT).status == .exited(130))
+  }
+
   @Test func deviceIsOpenOnlyWhileSomebodySubscribes() throws {
     let world = try CameraWorld()
     let capture = try world.capture()
@@ -334,8 +359,11 @@ struct CameraWorld {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  func subscriber(waiting limit: Duration = .seconds(60)) throws -> Subscriber {
+  func subscriber(
+    waiting limit: Duration = .seconds(60), needing demand: Demand = .everything
+  ) throws -> Subscriber {
     var options = SubscriberOptions()
+    options.demand = demand
     options.policy = .keepLatest(2)
     return try Subscriber(
       StreamName("camera"), in: group, options: options, waitingForPublisherUntil: .after(limit))

@@ -40,6 +40,24 @@ struct VividTests {
     #expect(!result.errors.contains("cannot write into slots"))
   }
 
+  /// Landlock and the private root judge a device of the kernel.
+  @Test func confinedBroadcastReachesTheDevice() throws {
+    let camera = try #require(vivid)
+    let root = try TemporaryRoot()
+    let location = ["--root", root.path, "--group", "a.b"]
+    try output(of: "framebus", ["group", "create", "a.b", "--root", root.path])
+    try output(of: "framebus", location + ["extension", "register", "--builtin", "null"])
+    let host = try RunningProgram(
+      "framebus",
+      location + ["broadcast", "start", "framebus.upload", "--yes"]
+        + ["--source", "camera:\(camera.path)"] + Self.size)
+    try host.waitForErrors("live", within: .seconds(300))
+    let status = try output(of: "framebus", location + ["broadcast", "status"])
+    #expect(status.contains("confined: on"), "\(status)")
+    host.process.send(signal: SIGINT)
+    #expect(try host.finish(within: .seconds(300)).status == .exited(130), "\(host.transcript)")
+  }
+
   @Test func modesAndControlsOfTheDriverAreListedAndApplied() throws {
     let camera = try #require(CameraSearch.all().first { $0.driver == "vivid" })
     #expect(camera.problem == nil && camera.modes.contains { $0.encoding.name == "yuyv" })
