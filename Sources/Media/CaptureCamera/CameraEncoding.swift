@@ -59,9 +59,6 @@ struct CameraEncoding: Hashable {
     self.layout = layout
   }
 
-  /// The names, as errors list them.
-  static let names = all.map(\.name)
-
   /// Its place in the order of preference.
   var rank: Int { Self.all.firstIndex(of: self) ?? Self.all.count }
 }
