@@ -149,7 +149,8 @@ let package = Package(
     // L0: C
     cModule("CChecksum"), cModule("CFrameBus"), cModule("CFrameLayout"), cModule("CLogLayout"),
     cModule("CNotifyLayout"), cModule("CSemaphoreLayout"), cModule("CLinuxShims"),
-    cModule("CSessionBus"), cModule("CURing", linkerSettings: [.linkedLibrary("uring")]),
+    cModule("CSessionBus"), cModule("CVideo4Linux"),
+    cModule("CURing", linkerSettings: [.linkedLibrary("uring")]),
     systemModule("CSodium", pkgConfig: "libsodium", apt: ["libsodium-dev"]),
     systemModule("CSeccomp", pkgConfig: "libseccomp", apt: ["libseccomp-dev"]),
     systemModule("CQR", apt: ["libqrencode-dev"]),
@@ -200,6 +201,7 @@ let package = Package(
     module(
       "Capture", in: .media,
       ["AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound"]),
+    module("CaptureCamera", in: .media, ["Capture", "FrameBus", "Platform", "CVideo4Linux"]),
     module("CaptureX11", in: .media, ["Capture", "FrameBus", "Platform", media("CXCB")]),
     module(
       "CaptureGStreamer", in: .media,
@@ -247,14 +249,14 @@ let package = Package(
     program(
       "CaptureProgram",
       [
-        "CommandLineSupport", "Capture", "CaptureX11", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Capture", "CaptureCamera", "CaptureX11", "AppGroup", "FrameBus",
+        "Platform", argumentParser,
       ]),
     program(
       "CaptureGStreamerProgram",
       [
-        "CommandLineSupport", "Capture", "CaptureGStreamer", "GStreamerLog", "AppGroup",
-        "Broadcast", "FrameBus", "Platform", argumentParser,
+        "CommandLineSupport", "Capture", "CaptureCamera", "CaptureGStreamer", "GStreamerLog",
+        "AppGroup", "Broadcast", "FrameBus", "Platform", argumentParser,
       ]),
     program(
       "UploadProgram",
@@ -288,7 +290,6 @@ let package = Package(
     subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
-    subject("UserSettings", ["RingKit"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
     subject("BusViewer", ["SubjectKit", "FrameBus", "AppGroup", "Platform"]),
     .target(
@@ -324,7 +325,7 @@ let package = Package(
     ),
     worker("BusWorker", ["FrameBus", "AppGroup", "Platform", "WorkerSupport"]),
     worker("Prover", ["FrameBus", "AppGroup", "Platform", "TestSupport", "WorkerSupport"]),
-    cProgram("HostileMember", ["CFrameLayout"]),
+    cProgram("HostileMember", ["CFrameLayout"]), cProgram("SemaphorePeer", ["CSemaphoreLayout"]),
     tests(
       "ProofTests", ["FrameBus", "AppGroup", "Platform", "TestSupport", "Prover", "HostileMember"]),
     tests(
@@ -334,7 +335,6 @@ let package = Package(
         "SemaphoreWorker", "SemaphorePeer",
       ]),
     worker("SemaphoreWorker", ["GroupSemaphores", "AppGroup", "Platform", "WorkerSupport"]),
-    cProgram("SemaphorePeer", ["CSemaphoreLayout"]),
     tests(
       "CredentialStoreTests",
       [
@@ -347,8 +347,8 @@ let package = Package(
       "BroadcastTests",
       [
         "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "NotifyCenter",
-        "Platform", "SharedDefaults", "SharedLog", "Sound", "TestSupport", "Upload",
-        "BroadcastWorker", "BusCLI", "CaptureProgram", "ConfineProgram",
+        "Platform", "SharedDefaults", "SharedLog", "Sound", "TestSupport", "Upload", "FakeCamera",
+        "BroadcastWorker", "BusCLI", "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram",
       ]),
     worker(
       "BroadcastWorker",
@@ -403,6 +403,7 @@ let package = Package(
         "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ]),
     cProgram("BreakOut"),
+    worker("CameraCycler", ["Capture", "CaptureCamera", "Platform", "WorkerSupport"]),
     worker(
       "RoleHost", ["Confinement", "CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
     tests(
@@ -431,7 +432,7 @@ let package = Package(
       "SoundTests", in: .media,
       ["Sound", "AppGroup", "FrameBus", "Platform", "SharedDefaults", "TestSupport"]),
     worker("UploadTestPublisher", ["AppGroup", "FrameBus", "Platform"]),
-    cProgram("SoundThread", ["CGStreamer"]),
+    cProgram("SoundThread", ["CGStreamer"]), cProgram("FakeCamera"),
     tests(
       "UploadTests", in: .media,
       [
@@ -465,7 +466,11 @@ let package = Package(
       ]),
     tests(
       "CaptureTests", in: .media,
-      ["TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram", "BusCLI"]),
+      [
+        "TestSupport", "Capture", "CaptureCamera", "AppGroup", "FrameBus", "Platform", "BusCLI",
+        "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram", "UploadProgram",
+        "FakeCamera", "CameraCycler",
+      ]),
     tests(
       "CaptureX11Tests", in: .media,
       [

@@ -15,7 +15,7 @@ import CommandLineSupport
       Group.self,
       CaptureCommand.self,
       WindowsCommand.self,
-      ScreensCommand.self,
+      ScreensCommand.self, CamerasCommand.self,
       UploadCommand.self,
       ReplayCommand.self,
       ViewCommand.self,

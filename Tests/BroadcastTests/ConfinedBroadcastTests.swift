@@ -163,7 +163,10 @@ import Testing
     try withWatchdog {
       let scene = try BroadcastScene()
       let options = ["--require-confinement", "--yes", "--source"]
-      for source in [["gst:videotestsrc"], ["test", "--app-source", "gst:audiotestsrc"]] {
+      for source in [
+        ["gst:videotestsrc"], ["test", "--app-source", "gst:audiotestsrc"], ["camera"],
+        ["camera:Webcam"],
+      ] {
         try scene.register([], samples: [.video, .audioApp])
         let result = try run("framebus", start(scene) + options + source)
         #expect(result.status == .exited(1))

@@ -56,6 +56,17 @@ import Testing
     }
   }
 
+  @Test func cameraIsShownOnlyWithConsentThatNamesIt() throws {
+    try withWatchdog {
+      let arguments = start + ["--source", "camera:/dev/video0"]
+      let result = try onTerminal("no", arguments)
+      #expect(
+        result.output.contains("What your camera sees is shown to others"), "\(result.output)")
+      #expect(result.output.contains("source: camera:/dev/video0"), "\(result.output)")
+      #expect(try scene.controller.status.ending == .cancelled)
+    }
+  }
+
   @Test(arguments: ["no", "", "yesno", "y"])
   func broadcastThatIsNotAgreedToStartsNothing(answer: String) throws {
     try withWatchdog {

@@ -59,6 +59,7 @@ extension BroadcastConsent {
       switch source {
       case .screen?: "Everything on your screen, including notifications, is shown"
       case .window?: "Everything in the window is shown"
+      case .camera?: "What your camera sees is shown"
       case .stream(let name)?:
         "The frames that applications of this group publish as \(name) are shown"
       default: "The source is shown"
@@ -97,7 +98,7 @@ extension BroadcastConsent {
   private static func isPrivate(_ source: String) -> Bool {
     switch (try? SourceSpecification(source))?.kind.needs {
     case .nothing?, .file?: false
-    case .display?, .soundServer?, .anything?, .publisher?, nil: true
+    case .display?, .soundServer?, .camera?, .anything?, .publisher?, nil: true
     }
   }
 

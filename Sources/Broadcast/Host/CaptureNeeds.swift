@@ -9,6 +9,8 @@ enum CaptureNeeds: Hashable {
   case display(String?)
   case file(String)
   case soundServer
+  /// The device of a camera.
+  case camera(String)
   /// A device, another machine, or any element of a pipeline.
   case unknown
 
@@ -22,6 +24,7 @@ enum CaptureNeeds: Hashable {
     case .display: self = Self.ofDisplay(source.display ?? environmentValue("DISPLAY"))
     case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
+    case .camera: self = source.path.map { .camera($0) } ?? .unknown
     case .anything: self = .unknown
     }
   }
@@ -29,6 +32,12 @@ enum CaptureNeeds: Hashable {
   /// The program that captures a source. It reports a source that it cannot capture.
   static func program(of source: String) -> String {
     (try? SourceSpecification(source))?.kind.program ?? SourceKind.plainProgram
+  }
+
+  /// Whether its capture loads GStreamer's plugins, as that of a camera does for encoded pictures.
+  static func usesPlugins(_ source: String) -> Bool {
+    let kind = (try? SourceSpecification(source))?.kind
+    return kind?.usesGStreamer == true || kind?.needs == .camera
   }
 
   /// A display of another machine, such as one forwarded by ssh(1), needs a network.

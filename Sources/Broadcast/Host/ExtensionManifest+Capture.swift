@@ -52,7 +52,8 @@ extension ManifestTable {
     switch option {
     case .orientation, .silence: try integer(option.rawValue, in: 0...Int.max).map { "\($0)" }
     case .cursor, .isolate, .force: try boolean(option.rawValue).map { "\($0)" }
-    case .backend, .whileSaver, .fps, .size, .content: try string(option.rawValue)
+    case .backend, .whileSaver, .fps, .size, .content, .format, .control:
+      try string(option.rawValue)
     }
   }
 }

@@ -292,7 +292,7 @@ final class HostRun: @unchecked Sendable {
       try recordStart(extensionRole)
     }
     if capture.isDue {
-      capture.began(try starter.startCapture())
+      capture.began(try starter.startCapture(isRestart: capture.isRestart))
       try recordStart(capture)
     }
     startDueSound(by: starter)

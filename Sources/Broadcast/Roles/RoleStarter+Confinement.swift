@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import Confinement
 import CredentialStore
 import Platform
@@ -15,6 +16,14 @@ extension RoleStarter {
     case .file(let path):
       var confinement = Confinement.capture(in: group, as: user)
       confinement.grants.append(.init(.read, path))
+      return confinement
+    case .camera(let path):
+      var confinement = Confinement.capture(in: group, as: user)
+      confinement.grants.append(.init(.write, path))
+      // It takes the capture's place if the pictures need a decoder.
+      if let decoding = productProgram(named: SourceKind.mediaProgram) {
+        confinement.grants.append(.init(.run, decoding))
+      }
       return confinement
     case .unknown: return nil
     }

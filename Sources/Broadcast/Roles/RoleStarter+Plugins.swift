@@ -6,17 +6,13 @@ import SharedLog
 
 /// GStreamer's plugin registry, which a host updates before a session's first role that uses it.
 extension RoleStarter {
-  private static let programsWithPlugins = [
-    ExtensionManifest.builtinExecutable, SourceKind.mediaProgram,
-  ]
-
   /// Updates the registry of each user who needs it, once in a session.
   /// - Returns: false if `stop` was raised first.
   func updatePluginRegistry(stop: StopSignal) throws(BroadcastError) -> Bool {
     guard let launcher, request.isConfined else { return true }
-    let captures = captureSources.map { (Role.capture, CaptureNeeds.program(of: $0)) }
-    for (role, program) in [(Role.extension, manifest.executable)] + captures
-    where Self.programsWithPlugins.contains(program) {
+    let captures = captureSources.map { (Role.capture, CaptureNeeds.usesPlugins($0)) }
+    for (role, usesPlugins) in [(Role.extension, hasPlugins(manifest.executable))] + captures
+    where usesPlugins {
       let user = try user(of: role).account
       if pluginRegistries.withLock({ $0[user] != nil }) { continue }
       guard let outcome = PluginRegistry.update(of: user, by: launcher, stop: stop) else {
@@ -34,10 +30,12 @@ extension RoleStarter {
     return true
   }
 
+  /// Whether an extension's program loads GStreamer's plugins.
+  func hasPlugins(_ program: String) -> Bool { program == ExtensionManifest.builtinExecutable }
+
   /// Whether a role's program uses a registry that need not be checked. A role lacks the machine's
   /// devices, so it would find the registry stale at each start.
-  func hasCurrentPlugins(_ program: String, _ user: UserAccount?) -> Bool {
-    Self.programsWithPlugins.contains(program)
-      && pluginRegistries.withLock { $0[user] } == .current
+  func hasCurrentPlugins(_ user: UserAccount?) -> Bool {
+    pluginRegistries.withLock { $0[user] } == .current
   }
 }

@@ -64,7 +64,8 @@ final class RoleStarter: Sendable {
 
   // MARK: The roles
 
-  func startCapture() throws(BroadcastError) -> RoleProcess {
+  /// - Parameter isRestart: whether an earlier capture of the session ran.
+  func startCapture(isRestart: Bool) throws(BroadcastError) -> RoleProcess {
     var settings = request.captureSettings(for: manifest)
     if let kind = (try? SourceSpecification(request.source))?.kind {
       settings = settings.limited(to: kind.options)
@@ -73,7 +74,9 @@ final class RoleStarter: Sendable {
     if request.hasSoundInSource {
       options.append("--sound=\(sources.streams[.audioApp]?.text ?? "none")")
     }
-    return try startCapture(of: request.source, as: sources.streams[.video], options)
+    return try startCapture(
+      of: request.source, as: sources.streams[.video], options,
+      environment: isRestart ? [CaptureRetry.restartVariable: "1"] : [:])
   }
 
   /// - Parameter isRetry: whether an earlier capture has failed, and the log says why.
@@ -88,19 +91,22 @@ final class RoleStarter: Sendable {
     let kind = "--kind=\(type == .audioMic ? "mic" : "app")"
     var settings = CaptureSettings()
     settings.silenceLimit = request.captureSettings(for: manifest).silenceLimit
-    return try startCapture(of: source, as: stream, [kind] + settings.arguments, isRetry: isRetry)
+    return try startCapture(
+      of: source, as: stream, [kind] + settings.arguments, isQuiet: isRetry,
+      environment: isRetry ? [CaptureRetry.variable: "1"] : [:])
   }
 
   /// The session on the command line lets a later host attribute the capture to it.
   private func startCapture(
-    of source: String, as stream: StreamName?, _ options: [String], isRetry: Bool = false
+    of source: String, as stream: StreamName?, _ options: [String], isQuiet: Bool = false,
+    environment: [String: String?]
   ) throws(BroadcastError) -> RoleProcess {
     var arguments = ["--quiet", session.captureOption]
     if let stream { arguments.append("--stream=\(stream)") }
     arguments += options + ["--", source]
     return try start(
-      .capture, CaptureNeeds.program(of: source), arguments,
-      environment: isRetry ? [CaptureRetry.variable: "1"] : [:], isQuiet: isRetry
+      .capture, CaptureNeeds.program(of: source), arguments, environment: environment,
+      usesPlugins: CaptureNeeds.usesPlugins(source), isQuiet: isQuiet
     ) { confinement(of: CaptureNeeds(source: source), as: $0) }
   }
 
@@ -113,7 +119,7 @@ final class RoleStarter: Sendable {
         ExtensionEnvironment.streams: sources.description,
         // At each start: the setting may name another server meanwhile.
         ExtensionEnvironment.server: request.destination?.server?.text,
-      ], handOver: handOver
+      ], usesPlugins: hasPlugins(manifest.executable), handOver: handOver
     ) { confinement(of: manifest, as: $0) }
   }
 
@@ -121,12 +127,13 @@ final class RoleStarter: Sendable {
 
   /// - Parameters:
   ///   - name: a path, or the name of a program of FrameBus or in PATH.
+  ///   - usesPlugins: whether it may load GStreamer's plugins.
   ///   - isQuiet: logs its standard error at level debug.
   ///   - confinement: its rights as a user; nil if grants cannot express what it needs. Called only
   ///     if the session's roles are confined.
   private func start(
     _ role: Role, _ name: String, _ arguments: [String], environment: [String: String?] = [:],
-    isQuiet: Bool = false, handOver: HandOver? = nil,
+    usesPlugins: Bool, isQuiet: Bool = false, handOver: HandOver? = nil,
     _ confinement: (UserAccount?) -> Confinement?
   ) throws(BroadcastError) -> RoleProcess {
     guard let path = name.hasPrefix("/") ? name : productProgram(named: name) else {
@@ -145,7 +152,7 @@ final class RoleStarter: Sendable {
       options.errors = .descriptor(errors.writeEnd.number)
       // Ctrl-C reaches only the host, which then stops the roles in order.
       options.hasOwnGroup = true
-      if confinement != nil, hasCurrentPlugins(name, account) {
+      if confinement != nil, usesPlugins, hasCurrentPlugins(account) {
         options.environment["GST_REGISTRY_UPDATE"] = .some("no")
       }
       let process = try launch(role, options, confinement, user)

@@ -35,3 +35,19 @@ struct ScreensCommand: ParsableCommand {
     try executeProgram(named: SourceKind.plainProgram, ["screens"] + arguments)
   }
 }
+
+/// `framebus cameras`: lists what `capture camera` can capture; `framebus-capture` does it.
+struct CamerasCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cameras", abstract: "List the cameras, with their modes and controls.",
+    discussion: """
+      `framebus capture camera:NAME` takes the paths and names, --format, --size and --fps the \
+      modes, and --control the controls.
+      """)
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    try executeProgram(named: SourceKind.plainProgram, ["cameras"] + arguments)
+  }
+}

@@ -7,7 +7,7 @@ import Upload
 enum DoctorChecks {
   static func all() -> [DoctorCheck] {
     kernel() + limits() + programs() + ConfinementChecks.all() + plugins()
-      + [soundServer(), display()]
+      + [soundServer(), display(), cameras(), cameraNodes()]
   }
 
   private static func kernel() -> [DoctorCheck] {
@@ -99,14 +99,10 @@ enum DoctorChecks {
         ),
       ] + SourceKind.all.map { ("capture \($0.name)", $0.plugins) }
       + DestinationKind.all.map { ("upload \($0.scheme)", $0.plugins) }
-    let folders = pluginFolders()
-    func has(_ plugin: String) -> Bool {
-      folders.contains { (try? Directory(path: $0).status(of: "libgst\(plugin).so")) != nil }
-    }
-    let encoders = VideoCodec.allCases.map { encoder($0, has) }
+    let encoders = VideoCodec.allCases.map { encoder($0, hasPlugin) }
     return encoders
       + needed.filter { !$0.plugins.isEmpty }.map { use, plugins in
-        let missing = plugins.filter { name, _ in !has(name) }
+        let missing = plugins.filter { name, _ in !hasPlugin(name) }
         guard !missing.isEmpty else {
           return DoctorCheck(use, .ok, plugins.keys.sorted().joined(separator: ", "))
         }
@@ -132,6 +128,11 @@ enum DoctorChecks {
       !used.isEmpty ? .ok : codec == .h264 ? .missing : .limited,
       shown + (others.isEmpty ? "" : "; not \(others.joined(separator: ", "))"),
       fix: "apt-get install \(packages[0])")
+  }
+
+  private static func hasPlugin(_ plugin: String) -> Bool {
+    pluginFolders()
+      .contains { (try? Directory(path: $0).status(of: "libgst\(plugin).so")) != nil }
   }
 
   private static func pluginFolders() -> [String] {
@@ -184,5 +185,42 @@ enum DoctorChecks {
         "screen", .limited, "no DISPLAY", fix: "`framebus demo` starts a virtual one")
     }
     return DoctorCheck("screen", .ok, display)
+  }
+
+  /// Whether PipeWire's camera nodes can be captured, if this user has its server.
+  private static func cameraNodes() -> DoctorCheck {
+    let name = "camera nodes"
+    let folder =
+      environmentValue("PIPEWIRE_RUNTIME_DIR") ?? environmentValue("XDG_RUNTIME_DIR")
+      ?? "/run/user/\(currentUserID())"
+    let socket = environmentValue("PIPEWIRE_REMOTE") ?? "pipewire-0"
+    guard (try? Directory(path: folder).status(of: socket)) != nil else {
+      return DoctorCheck(name, .ok, "no PipeWire server, which would offer some")
+    }
+    guard hasPlugin("pipewire") else {
+      return DoctorCheck(
+        name, .limited, "no plugin pipewire", fix: "apt-get install gstreamer1.0-pipewire")
+    }
+    return DoctorCheck(name, .ok, "of the PipeWire server \(folder)/\(socket)")
+  }
+
+  /// Whether this user may open the Video4Linux devices. A machine without any lacks nothing.
+  private static func cameras() -> DoctorCheck {
+    let names = (try? Directory(path: "/dev").names(atMost: 16_384)) ?? []
+    let paths = names.filter { $0.hasPrefix("video") && UInt16($0.dropFirst(5)) != nil }
+      .map { "/dev/\($0)" }
+    let refused = paths.filter { path in
+      do throws(SystemError) { _ = try Descriptor(device: path) } catch {
+        return error.isAccessRefusal
+      }
+      return false
+    }
+    if refused.isEmpty {
+      return DoctorCheck(
+        "cameras", .ok, paths.isEmpty ? "none connected" : paths.joined(separator: ", "))
+    }
+    return DoctorCheck(
+      "cameras", .limited, "no permission to open \(refused.joined(separator: ", "))",
+      fix: "`sudo usermod -aG video USER`, then log in again")
   }
 }

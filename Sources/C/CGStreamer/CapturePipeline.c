@@ -2,6 +2,7 @@
 #include "GStreamerLog.h"
 
 #if __has_include(<gst/gst.h>)
+#include <gst/app/gstappsrc.h>
 #include <string.h>
 
 char *fb_gstreamer_start(void) {
@@ -124,6 +125,22 @@ bool fb_pipeline_set_text(GstElement *pipeline, const char *name, const char *pr
   return true;
 }
 
+bool fb_pipeline_push(GstElement *pipeline, const void *bytes, size_t byteCount, uint64_t ptsNs,
+                      uint32_t limit) {
+  GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), "feed");
+  if (element == NULL) return false;
+  GstAppSrc *feed = GST_APP_SRC(element);
+  bool isPushed = false;
+  if (gst_app_src_get_current_level_buffers(feed) < limit) {
+    GstBuffer *buffer = gst_buffer_new_allocate(NULL, byteCount, NULL);
+    gst_buffer_fill(buffer, 0, bytes, byteCount);
+    GST_BUFFER_PTS(buffer) = ptsNs;
+    isPushed = gst_app_src_push_buffer(feed, buffer) == GST_FLOW_OK;
+  }
+  gst_object_unref(element);
+  return isPushed;
+}
+
 bool fb_pipeline_is_connected(GstElement *pipeline, const char *name) {
   GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), name);
   if (element == NULL) return false;
@@ -177,7 +194,27 @@ uint64_t fb_pipeline_duration_ns(GstElement *pipeline) {
   return isKnown ? (uint64_t)duration : UINT64_MAX;
 }
 
-void fb_pipeline_stop(GstElement *pipeline) { gst_element_set_state(pipeline, GST_STATE_NULL); }
+static const char player[] = "framebus-player";
+
+static gpointer play(gpointer pipeline) {
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  gst_object_unref(pipeline);
+  return NULL;
+}
+
+bool fb_pipeline_play_apart(GstElement *pipeline) {
+  GThread *thread = g_thread_try_new("play", play, gst_object_ref(pipeline), NULL);
+  if (thread == NULL) gst_object_unref(pipeline);
+  g_object_set_data(G_OBJECT(pipeline), player, thread);
+  return thread != NULL;
+}
+
+void fb_pipeline_stop(GstElement *pipeline) {
+  // First, so that it does not start afterwards.
+  GThread *thread = g_object_steal_data(G_OBJECT(pipeline), player);
+  if (thread != NULL) g_thread_join(thread);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+}
 
 void fb_pipeline_free(GstElement *pipeline) {
   fb_pipeline_stop(pipeline);

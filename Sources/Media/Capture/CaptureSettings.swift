@@ -20,6 +20,10 @@ public struct CaptureSettings: Hashable, Sendable {
   public var allowsWayland: Bool?
   /// What the pictures show, of a source that does not know it; nil for what the capture finds out.
   public var content: StreamContent?
+  /// The format of a camera's pictures, such as `yuyv`, as `framebus cameras` lists it.
+  public var pixelFormat: String?
+  /// Controls of a camera to set, in this order, such as `exposure_time_absolute=200`.
+  public var controls: [String]?
   /// How many silent chunks of 10 ms in a row are published; 0 for no limit.
   public var silenceLimit: Int?
 
@@ -32,13 +36,14 @@ public struct CaptureSettings: Hashable, Sendable {
   /// An option that has one value, by its name on a command line and in a session's record.
   /// Protection is not one of them: it is a list, and merges in another way.
   public enum Option: String, Hashable, Sendable, CaseIterable {
-    case fps, size, orientation, cursor, isolate, backend, force, silence, content
+    case fps, size, orientation, cursor, isolate, backend, force, silence, content, format
+    case control
     case whileSaver = "while-saver"
 
     /// The value without the option, as text; nil if it depends on the source, or on a broadcast.
     package var usualText: String? {
       switch self {
-      case .fps, .size, .whileSaver, .content: nil
+      case .fps, .size, .whileSaver, .content, .format, .control: nil
       case .orientation: "\(Orientation.up.rawValue)"
       case .cursor: "true"
       case .isolate, .force: "false"
@@ -63,6 +68,8 @@ public struct CaptureSettings: Hashable, Sendable {
     case .silence: silenceLimit.map { "\($0)" }
     case .whileSaver: whileSaver?.rawValue
     case .content: content?.description
+    case .format: pixelFormat
+    case .control: controls?.joined(separator: ",")
     }
   }
 
@@ -86,6 +93,18 @@ public struct CaptureSettings: Hashable, Sendable {
     case .content:
       content = try option.value(
         StreamContent.allCases.first { $0.description == text }, text, "screen, window or other")
+    case .format:
+      let isName = !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+      pixelFormat = try option.value(
+        isName ? text.lowercased() : nil, text, "a format that `framebus cameras` lists")
+    case .control:
+      let controls = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      let areSettings = controls.allSatisfy { control in
+        control.split(separator: "=", omittingEmptySubsequences: false).count { !$0.isEmpty } == 2
+          && control.count { $0 == "=" } == 1
+      }
+      self.controls = try option.value(
+        areSettings ? controls : nil, text, "NAME=VALUE, such as brightness=128")
     }
   }
 
@@ -108,6 +127,8 @@ public struct CaptureSettings: Hashable, Sendable {
     case .silence: silenceLimit = nil
     case .whileSaver: whileSaver = nil
     case .content: content = nil
+    case .format: pixelFormat = nil
+    case .control: controls = nil
     }
   }
 
@@ -145,6 +166,8 @@ public struct CaptureSettings: Hashable, Sendable {
     all.whileSaver = whileSaver ?? preferences.whileSaver
     all.silenceLimit = silenceLimit ?? preferences.silenceLimit
     all.content = content ?? preferences.content
+    all.pixelFormat = pixelFormat ?? preferences.pixelFormat
+    all.controls = controls ?? preferences.controls
     if case .on(let rules)? = preferences.protection { all.protection.add(rules) }
     return all
   }

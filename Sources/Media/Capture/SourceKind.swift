@@ -37,6 +37,7 @@ public struct SourceKind: Sendable {
     /// A file, which it reads.
     case file
     case soundServer = "sound server"
+    case camera
     /// A device, another machine, or any element of a pipeline: it cannot be sandboxed.
     case anything
     /// No capture: an application that publishes. What its frames show is unknown.
@@ -148,6 +149,21 @@ extension SourceKind {
     return .pipeline(argument)
   }
 
+  static let camera = SourceKind(
+    "camera[:PATH|NAME]", "Camera, by its device or its name", needs: .camera,
+    options: [.fps, .size, .orientation, .format, .control], stream: "camera",
+    plugins: [
+      "jpeg": "gstreamer1.0-plugins-good", "libav": "gstreamer1.0-libav",
+      "videoparsersbad": "gstreamer1.0-plugins-bad",
+    ]
+  ) { argument throws(SourceSpecificationError) in
+    if argument?.allSatisfy(\.isWhitespace) == true {
+      throw .missingArgument(
+        "camera:", "a device or a name that `framebus cameras` lists, such as camera:/dev/video0")
+    }
+    return .camera(argument)
+  }
+
   static let pulse = SourceKind(
     "pulse[:monitor|mic|DEVICE]", "Sound output, microphone or another sound device",
     by: mediaProgram, needs: .soundServer, options: [.silence],
@@ -185,7 +201,9 @@ extension SourceKind {
   }
 
   /// The rows.
-  public static let all = [screen, window, test, file, y4m, gst, pulse, tone, beep, stream]
+  public static let all = [
+    screen, window, camera, test, file, y4m, gst, pulse, tone, beep, stream,
+  ]
 
   /// The rows that match, one a line, as help lists them.
   public static func list(_ matches: (SourceKind) -> Bool) -> String {

@@ -12,6 +12,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   case file(path: String)
   /// Uncompressed video (YUV4MPEG2); nil for standard input.
   case y4m(path: String?)
+  /// A camera, by its path or its name; nil for the first one.
+  case camera(String?)
   /// A test tone.
   case tone(Tone)
   /// A device of a PulseAudio or PipeWire server.
@@ -28,7 +30,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     let colon = text.firstIndex(of: ":")
     let name = text[..<(colon ?? text.endIndex)]
     guard let kind = SourceKind.all.first(where: { $0.name == name }) else {
-      throw ["camera", "pipewire"].contains(name) ? .notBuilt(String(name)) : .unknown(text)
+      throw name == "pipewire" ? .notBuilt(String(name)) : .unknown(text)
     }
     self = try kind.parse(colon.map { String(text[text.index(after: $0)...]) })
   }
@@ -41,6 +43,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case .test: .test
     case .file: .file
     case .y4m: .y4m
+    case .camera: .camera
     case .pipeline: .gst
     case .pulse: .pulse
     case .tone(let tone): tone.rhythm == .steady ? .tone : .beep
@@ -57,6 +60,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
       case .test(let style): style.rawValue
       case .file(let path): path
       case .y4m(let path): path ?? "-"
+      case .camera(let name): name
       case .tone(let tone): "\(tone.hertz)"
       case .pulse(let device): device.text
       case .pipeline(let text): text
@@ -70,11 +74,12 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     if case .screen(let display) = self { display } else { nil }
   }
 
-  /// The file that it reads; nil for none.
+  /// The file or device that it reads; nil if it names none.
   public var path: String? {
     switch self {
     case .file(let path): path
     case .y4m(let path): path
+    case .camera(let name): name.flatMap { $0.hasPrefix("/") ? $0 : nil }
     case .screen, .window, .test, .tone, .pulse, .pipeline, .stream: nil
     }
   }

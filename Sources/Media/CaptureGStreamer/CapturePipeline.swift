@@ -46,6 +46,12 @@
       throw .failed(name: name, element: "the pipeline", reason: "it does not start")
     }
 
+    /// Starts it without waiting. Failures are reported as later ones are.
+    func playApart() throws(PipelineError) {
+      if unsafe fb_pipeline_play_apart(element) { return }
+      throw .failed(name: name, element: "the pipeline", reason: "no thread can be started")
+    }
+
     /// Ends its threads; threads that wait in a sink end once that sink is flushed. Idempotent.
     func stop() { unsafe fb_pipeline_stop(element) }
 

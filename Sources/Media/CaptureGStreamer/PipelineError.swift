@@ -17,6 +17,7 @@
     case cutOff(name: String, endNs: UInt64, durationNs: UInt64)
     case failed(name: String, element: String, reason: String)
     case unsupportedFormat(String)
+    case origin(OriginError)
     case system(SystemError)
     case publishing(PublishingError)
 
@@ -50,6 +51,7 @@
       case .failed(let name, let element, let reason):
         "\(name): \(element) failed: \(reason); run with GST_DEBUG=3 to see more"
       case .unsupportedFormat(let what): what
+      case .origin(let error): "\(error)"
       case .system(let error): "\(error)"
       case .publishing(let error): "\(error)"
       }
@@ -69,6 +71,14 @@
   }
 
   extension PipelineError {
+    /// Whether another run of the pipeline may succeed.
+    var mayPass: Bool {
+      switch self {
+      case .origin(.absent), .failed, .damaged, .endedSilently: true
+      default: false
+      }
+    }
+
     /// Classifies a failure that GStreamer reported. Frees nothing.
     /// - Parameter name: the file or pipeline, as the user named it.
     init(_ failure: fb_pipeline_failure, in name: String, framesOut: UInt64) {

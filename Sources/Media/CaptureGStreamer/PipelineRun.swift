@@ -22,6 +22,11 @@
     private var selection = FrameSelection()
     /// A live frame that subscribers do not need if another one follows in time.
     private var kept: KeptFrame?
+    var orientation = Orientation.up
+    /// Whether the pipeline's time stamps are of the monotonic clock: when a frame was captured.
+    var hasOwnTime = false
+    /// Ends the run without pictures or subscribers; nil for a pipeline that is trusted to end.
+    var watch: OriginWatch?
 
     private struct KeptFrame: ~Copyable {
       let item: SinkItem
@@ -44,7 +49,7 @@
       self.sound = sound
     }
 
-    func start() throws(PipelineError) { try sink.play() }
+    func start() throws(PipelineError) { try sink.play(waits: watch == nil) }
     mutating func stop() {
       // The pipeline's thread may wait for the sound's thread, which releases it here.
       sound?.end()
@@ -54,9 +59,12 @@
 
     /// Waits until the pipeline announces its format. Returns nil if the run is over.
     mutating func firstFormat() throws(PipelineError) -> FrameFormat? {
-      guard let item = try next() else { return nil }
-      guard item.kind == .format else { throw .noVideo(name: name) }
-      return try adopt(item.layout)
+      repeat {
+        guard let item = try next() else { continue }
+        guard item.kind == .format else { throw .noVideo(name: name) }
+        return try adopt(item.layout)
+      } while watch != nil && !session.isOver
+      return nil
     }
 
     mutating func publishAll(with publisher: inout Publisher) throws(PipelineError) {
@@ -65,6 +73,7 @@
       try refill(&publisher)
       sink.acceptFormat()
       while !session.isOver {
+        if watch?.isIdle(publisher.subscriberCount) == true { break }
         guard let item = try next(publisher.demand) else {
           try publishKept(with: &publisher)
           continue
@@ -92,6 +101,7 @@
         case .end:
           try publishKept(with: &publisher, isLast: true)
           sound?.finish(atNs: endNs, of: session)
+          if watch != nil { throw .origin(.absent("it has ended: connect it again")) }
           return try checkWholeness()
         }
       }
@@ -110,10 +120,18 @@
     }
 
     /// - Returns: nil if the run is over, or if the kept frame may be needed.
-    private func next(_ demand: Demand? = nil) throws(PipelineError) -> SinkItem? {
-      try sink.next(
-        until: min(session.deadline, keptDeadline(demand)), stop: session.stop,
-        framesOut: session.publishedCount)
+    private mutating func next(_ demand: Demand? = nil) throws(PipelineError) -> SinkItem? {
+      defer { session.countMissedDeadlines(sink.takeLostCount()) }
+      let deadline = min(session.deadline, keptDeadline(demand), watch?.deadline ?? .never)
+      guard
+        let item = try sink.next(
+          until: deadline, stop: session.stop, framesOut: session.publishedCount)
+      else {
+        try watch?.checkPictures()
+        return nil
+      }
+      watch?.notePicture()
+      return item
     }
 
     private func keptDeadline(_ demand: Demand?) -> Deadline {
@@ -216,7 +234,8 @@
       loan.metadata.durationNs = item.durationNs ?? 0
       sound?.notePicture(atNs: lastPtsNs)
       endNs = lastPtsNs &+ Int64(clamping: item.durationNs ?? 0)
-      loan.metadata.capturedAtNs = arrivedAtNs
+      loan.metadata.capturedAtNs = hasOwnTime ? UInt64(max(0, lastPtsNs)) : arrivedAtNs
+      loan.metadata.orientation = orientation
       _ = loan.publish(byteCount: layout.byteCount)
       session.countFrame(isCopy: isCopy)
     }
@@ -228,7 +247,7 @@
         lastPtsNs = lastPtsNs == .min ? 0 : lastPtsNs + 1
         return lastPtsNs
       }
-      let offset = ptsOffsetNs ?? (isLive ? Int64(nowNs) - Int64(ptsNs) : 0)
+      let offset = ptsOffsetNs ?? (isLive && !hasOwnTime ? Int64(nowNs) - Int64(ptsNs) : 0)
       ptsOffsetNs = offset
       lastPtsNs = Int64(ptsNs) + offset
       return lastPtsNs

@@ -66,7 +66,7 @@
       description = "\(pipeline) ! identity sync=true ! \(Self.tail(rate))"
     }
 
-    private static func tail(_ rate: FrameRate?) -> String {
+    static func tail(_ rate: FrameRate?) -> String {
       let steady = rate.map {
         "videorate ! video/x-raw,framerate=\($0.numerator)/\($0.denominator) ! "
       }

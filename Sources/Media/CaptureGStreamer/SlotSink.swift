@@ -13,6 +13,10 @@
     private var loans: [OfferedLoan]
     /// Whether the source is a file. The threads of others may wait for events that cannot be seen.
     private let isFile: Bool
+    /// What the pipeline decodes, if that comes from outside of it.
+    private let feed: (any PipelineFeed)?
+    /// Pictures of the feed that were lost, since they were last taken.
+    private(set) var lostCount: UInt64 = 0
 
     /// A loan that the pipeline may be writing into.
     private final class OfferedLoan { var loan: FrameLoan? }
@@ -24,13 +28,17 @@
     /// - Parameters:
     ///   - pipeline: not running yet, with an element called `sink`.
     ///   - isFile: whether it ends by itself.
-    init(_ pipeline: CapturePipeline, isFile: Bool) throws(PipelineError) {
+    ///   - feed: for a pipeline with an element called `feed`.
+    init(
+      _ pipeline: CapturePipeline, isFile: Bool, feed: (any PipelineFeed)? = nil
+    ) throws(PipelineError) {
       guard let sink = unsafe fb_slot_sink_new(pipeline.element, "sink") else {
         throw .badDescription(reason: "no element is called “sink”")
       }
       self.pipeline = pipeline
       unsafe self.sink = sink
       self.isFile = isFile
+      self.feed = feed
       loans = (0..<Self.slotCount).map { _ in OfferedLoan() }
     }
 
@@ -50,11 +58,14 @@
       unsafe fb_slot_sink_free(sink)
     }
 
-    func play() throws(PipelineError) { try pipeline.play() }
+    /// - Parameter waits: until the pipeline has started, or failed to.
+    func play(waits: Bool = true) throws(PipelineError) {
+      if waits { try pipeline.play() } else { try pipeline.playApart() }
+    }
 
     /// Waits for the next format, frame, or the end.
     /// - Returns: nil if the deadline passed or `stop` was raised.
-    func next(
+    mutating func next(
       until deadline: Deadline, stop: StopSignal, framesOut: UInt64
     ) throws(PipelineError) -> SinkItem? {
       var wasIdle = false
@@ -67,9 +78,15 @@
         do {
           ready = try firstReadable(
             stop.descriptorNumber, unsafe fb_slot_sink_descriptor(sink),
-            pipeline.descriptorNumber,
+            pipeline.descriptorNumber, feed?.descriptorNumber ?? -1,
             until: isFile ? min(deadline, .after(Self.idleInterval)) : deadline)
         } catch { throw .system(error) }
+        if ready == 3, let feed {
+          do throws(OriginError) {
+            lostCount += try feed.push(into: PipelineInput(pipeline))
+          } catch { throw .origin(error) }
+          if deadline.isPast { return nil }
+        }
         if ready == 0 || ready == nil && deadline.isPast { return nil }
         wasIdle = ready == nil && isFile && pipeline.isIdle
       }
@@ -78,6 +95,11 @@
     /// How often to check whether the pipeline's threads have ended without a message: decodebin
     /// loses the error of a demultiplexer that fails while it is being linked.
     private static let idleInterval: Duration = .seconds(1)
+
+    mutating func takeLostCount() -> UInt64 {
+      defer { lostCount = 0 }
+      return lostCount
+    }
 
     func acceptFormat() { unsafe fb_slot_sink_accept_format(sink) }
 

@@ -2,6 +2,7 @@ import AppGroup
 import ArgumentParser
 import Broadcast
 import Capture
+import CaptureCamera
 import CaptureGStreamer
 import CommandLineSupport
 import FrameBus
@@ -13,16 +14,31 @@ import Synchronization
 @main struct CaptureGStreamerProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture-gstreamer",
-    abstract: "Publish a video file, a pipeline or the machine's sound.")
+    abstract: "Publish a video file, a pipeline, a camera or the machine's sound.",
+    subcommands: subcommands, defaultSubcommand: CaptureSource.self)
+
+  private static var subcommands: [any ParsableCommand.Type] {
+    #if Media
+      [CaptureSource.self, ListCameras.self]
+    #else
+      [CaptureSource.self]
+    #endif
+  }
+
+  static func main() { runProgram(CaptureGStreamerProgram.self) }
+}
+
+/// `framebus-capture-gstreamer SOURCE`.
+struct CaptureSource: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "source", abstract: "Publish a source (default).")
 
   @OptionGroup var capture: CaptureOptions
   @OptionGroup var global: GlobalOptions
 
-  static func main() { runProgram(CaptureGStreamerProgram.self) }
-
   func run() throws {
     let specification = try capture.specification()
-    guard specification.kind.usesGStreamer else {
+    guard specification.kind.usesGStreamer || specification.kind.needs == .camera else {
       try executeProgram(named: capture.programName(), arguments)
     }
     #if Media
@@ -44,6 +60,7 @@ import Synchronization
           PipelineSource(pipeline: text, rate: settings.frameRate, content: settings.content))
       case .pulse(let device):
         try role.run(PulseSource(device, gate: settings.silenceGate))
+      case .camera(let name): try runCamera(name, settings, role)
       case .screen, .window, .test, .y4m, .tone, .stream: break
       }
     #else
@@ -52,6 +69,28 @@ import Synchronization
   }
 
   #if Media
+    private func runCamera(
+      _ name: String?, _ settings: CaptureSettings, _ role: CaptureRole
+    ) throws {
+      let orientation = settings.orientation ?? .up
+      let isEncoded: Bool
+      do throws(CameraError) {
+        isEncoded = try EncodedCamera.isNeeded(for: name, settings)
+      } catch {
+        guard error.isUnknownDevice else { throw error }
+        let origin = NodeOrigin(name, settings)
+        return try role.run(ReturningSource("the camera", origin, orientation: orientation))
+      }
+      let endsWhenLost = CaptureRole.isConfined
+      if !isEncoded {
+        return try role.run(CameraSource(name, settings, endsWhenLost: endsWhenLost))
+      }
+      try role.run(
+        ReturningSource(
+          "the camera", CameraOrigin(name, settings), orientation: orientation,
+          endsWhenLost: endsWhenLost))
+    }
+
     /// The part that publishes a file's sound. If that fails, the pictures continue without sound.
     private func sound(beside role: CaptureRole) throws -> PipelineSource.SoundPart? {
       guard let stream = try capture.soundStream() else { return nil }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Capture
+import CaptureCamera
 import CaptureX11
 import CommandLineSupport
 import FrameBus
@@ -11,8 +12,8 @@ import FrameBus
 @main struct CaptureProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture",
-    abstract: "Publish a screen, a test pattern, a tone or raw video.",
-    subcommands: [CaptureSource.self, ListWindows.self, ListScreens.self],
+    abstract: "Publish a screen, a camera, a test pattern, a tone or raw video.",
+    subcommands: [CaptureSource.self, ListWindows.self, ListScreens.self, ListCameras.self],
     defaultSubcommand: CaptureSource.self)
 
   static func main() { runProgram(CaptureProgram.self) }
@@ -31,6 +32,13 @@ struct CaptureSource: ParsableCommand {
     if specification.kind.usesGStreamer {
       try executeProgram(named: capture.programName(), arguments)
     }
+    if case .camera(let name) = specification, try needsGStreamer(name) {
+      #if Media
+        try executeProgram(named: SourceKind.mediaProgram, arguments)
+      #else
+        throw NoMedia(source: "\(capture.source), whose pictures need a decoder")
+      #endif
+    }
     // Before the run begins, because its user may have to click first.
     let window = try chosenWindow(specification)
     let role = try CaptureRole(capture, global)
@@ -46,10 +54,27 @@ struct CaptureSource: ParsableCommand {
     case .y4m(let path):
       let content = settings.content ?? .other
       try role.run(Y4MSource(path: path, rate: settings.frameRate, content: content))
+    case .camera(let name):
+      try role.run(CameraSource(name, settings, endsWhenLost: CaptureRole.isConfined))
     case .screen(let display): try role.run(screen(display, role))
     case .window: try role.run(screen(nil, window: window, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse, .stream: break
+    }
+  }
+
+  /// Whether a camera's pictures need a decoder, or come from PipeWire.
+  private func needsGStreamer(_ name: String?) throws -> Bool {
+    let settings = try capture.settings()
+    do throws(CameraError) {
+      return try EncodedCamera.isNeeded(for: name, settings)
+    } catch {
+      #if Media
+        if error.isUnknownDevice, CameraSearch.mayHaveNodes { return true }
+      #endif
+      // A broadcast starts a capture again that ends later than at once.
+      if error.isTemporary { CaptureRole.waitIfRestarted() }
+      throw error
     }
   }
 

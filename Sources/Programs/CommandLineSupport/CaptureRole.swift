@@ -1,5 +1,6 @@
 import AppGroup
 import Capture
+import Confinement
 import FrameBus
 import Platform
 import SharedLog
@@ -63,6 +64,15 @@ public struct CaptureRole {
       ? "its sound is switched on"
       : "its sound is switched off: `framebus broadcast sound --\(name) on` switches it on"
     report(text, terminal)
+  }
+
+  /// Whether this process is in a sandbox, which has only what was there when it was made.
+  public static var isConfined: Bool { environmentValue(ConfinedProcess.variable) != nil }
+
+  /// Waits, in a capture that a broadcast has started again, before it fails because its source is
+  /// not back: the broadcast gives up a capture that fails at once.
+  public static func waitIfRestarted() {
+    if environmentValue(CaptureRetry.restartVariable) != nil { sleep(until: .after(.seconds(6))) }
   }
 
   private static func report(_ text: String, _ terminal: Terminal) {

@@ -15,7 +15,7 @@ public struct CaptureSettingOptions: ParsableArguments {
     name: .customLong("size"),
     help: ArgumentHelp(
       "Size of a test pattern (default: 1280x720).",
-      discussion: "For a screen, the part to capture: WxH[+X+Y].",
+      discussion: "For a screen, the part to capture: WxH[+X+Y]; for a camera, one of its sizes.",
       valueName: "WxH"))
   public var sizeText: String?
 
@@ -92,6 +92,24 @@ public struct CaptureSettingOptions: ParsableArguments {
   public var contentText: String?
 
   @Option(
+    name: .customLong("format"),
+    help: ArgumentHelp(
+      "Format of a camera's pictures, such as yuyv or mjpeg.",
+      discussion: "One that `framebus cameras` lists. The default needs no decoder if possible.",
+      valueName: "format"))
+  public var formatText: String?
+
+  @Option(
+    name: .customLong("control"),
+    help: ArgumentHelp(
+      "Set a control of a camera; repeatable.",
+      discussion: """
+        `framebus cameras` lists the controls and their values. They stay set after the capture.
+        """,
+      valueName: "name=value"))
+  public var controlTexts: [String] = []
+
+  @Option(
     name: .customLong("silence"),
     help: ArgumentHelp(
       "Suppress silence after N sound frames of 10 ms.",
@@ -122,7 +140,8 @@ public struct CaptureSettingOptions: ParsableArguments {
       (.fps, fpsText), (.size, sizeText), (.orientation, orientationText),
       (.cursor, cursor.map { "\($0)" }), (.isolate, isolate.map { "\($0)" }),
       (.backend, backendText), (.force, force.map { "\($0)" }), (.silence, silenceText),
-      (.whileSaver, whileSaverText), (.content, contentText),
+      (.whileSaver, whileSaverText), (.content, contentText), (.format, formatText),
+      (.control, controlTexts.isEmpty ? nil : controlTexts.joined(separator: ",")),
     ]
     for case (let option, let text?) in texts { try settings.set(option, text) }
     let rules = try WindowRule.list(protect)

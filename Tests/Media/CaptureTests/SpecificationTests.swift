@@ -33,7 +33,7 @@ import Testing
 
   @Test(
     arguments: [
-      "", "scren", "file", "file:", "y4m", "screen:", "test:x", "gst: ", "camera:0", "stream",
+      "", "scren", "file", "file:", "y4m", "screen:", "test:x", "gst: ", "camera:", "stream",
       "stream:A",
     ])
   func unknownSourceIsRefusedWithAListOfSources(text: String) {

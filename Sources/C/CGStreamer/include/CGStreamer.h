@@ -7,6 +7,7 @@
 #include <gst/gst.h>
 #endif
 
+#include "CCameraNodes.h"
 #include "CDeviceMute.h"
 #include "CGStreamerLog.h"
 #include "CSlotSink.h"

@@ -101,7 +101,14 @@ GstElement *fb_pipeline_new(const char *description, struct fb_pipeline_failure 
 /// Sets a string property of a named element; false if the element does not exist.
 bool fb_pipeline_set_text(GstElement *pipeline, const char *element, const char *property,
                           const char *value);
+/// Pushes a copy of a picture into the pipeline's element `feed`, an appsrc. False if it has
+/// `limit` pictures that wait, or takes none.
+bool fb_pipeline_push(GstElement *pipeline, const void *bytes, size_t byteCount, uint64_t ptsNs,
+                      uint32_t limit);
 bool fb_pipeline_play(GstElement *pipeline);
+/// Starts it on a thread of its own: for elements such as pipewiresrc, whose change of state waits
+/// until their format is accepted. False if there is no thread.
+bool fb_pipeline_play_apart(GstElement *pipeline);
 /// Whether any element is linked to the named element's input.
 bool fb_pipeline_is_connected(GstElement *pipeline, const char *element);
 /// Whether one of the elements, at any depth, captures a screen or a window, or may do so.
