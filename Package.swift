@@ -2,9 +2,9 @@
 import PackageDescription
 
 // What a module may import stands here alone: Tests/Tidy reads it from the manifest, and compares
-// the layers of docs/ARCHITECTURE.md with it. CaptureX11, CaptureGStreamer, UploadGStreamer,
-// LivePage and GStreamerLog are empty without the package trait Media: the core then builds and
-// links without media libraries.
+// the layers of docs/ARCHITECTURE.md with it. CaptureX11, CaptureWayland, CaptureGStreamer,
+// UploadGStreamer, LivePage and GStreamerLog are empty without the package trait Media: the core
+// then builds and links without media libraries.
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -55,10 +55,10 @@ func module(
 /// Declarations and code in C, which a module uses.
 func cModule(
   _ name: String, _ dependencies: [Target.Dependency] = [], cSettings: [CSetting] = [],
-  linkerSettings: [LinkerSetting] = []
+  linkerSettings: [LinkerSetting] = [], exclude: [String] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: "Sources/C/\(name)",
+    name: name, dependencies: dependencies, path: "Sources/C/\(name)", exclude: exclude,
     cSettings: strictC + cSettings, linkerSettings: linkerSettings)
 }
 /// A library of the system, with the packages of Debian that hold its headers.
@@ -129,16 +129,10 @@ let package = Package(
   traits: [
     .trait(
       name: "Media",
-      description: "Screen capture (XCB) and encoding (GStreamer). The core never needs it."),
-    .trait(
-      name: "CrashPoints",
-      description: "For the tests alone: named points at which a process can be made to die."),
-    .trait(
-      name: "ThreadSanitizer",
-      description: "For the tests alone: what ThreadSanitizer cannot see is done so that it can."),
-    .trait(
-      name: "Fuzzing",
-      description: "For the tests alone: the programs of Fuzz/ make up inputs (scripts/fuzz)."),
+      description: "Screen capture (XCB, Wayland), encoding (GStreamer). The core never needs it."),
+    .trait(name: "CrashPoints", description: "For tests alone: points at which a process can die."),
+    .trait(name: "ThreadSanitizer", description: "For tests alone: what it cannot see is changed."),
+    .trait(name: "Fuzzing", description: "For tests alone: Fuzz/ makes up inputs (scripts/fuzz)."),
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
@@ -157,10 +151,8 @@ let package = Package(
     systemModule(
       "CXCB",
       pkgConfig: "xcb xcb-composite xcb-damage xcb-randr xcb-screensaver xcb-shm xcb-xfixes",
-      apt: [
-        "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev", "libxcb-randr0-dev",
-        "libxcb-screensaver0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
-      ]),
+      apt: ["1", "-composite0", "-damage0", "-randr0", "-screensaver0", "-shm0", "-xfixes0"]
+        .map { "libxcb\($0)-dev" }),
     systemModule(
       "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-audio-1.0 gstreamer-video-1.0",
       apt: [
@@ -175,6 +167,9 @@ let package = Package(
       linkerSettings: mediaLibraries("gstwebrtc-1.0", "gstsdp-1.0", "crypto")),
     cModule("CCurl", cSettings: [whenMedia], linkerSettings: mediaLibraries("curl")),
     cModule("CHTTPServer", cSettings: [whenMedia], linkerSettings: mediaLibraries("microhttpd")),
+    cModule(
+      "CWayland", cSettings: [whenMedia], linkerSettings: mediaLibraries("wayland-client"),
+      exclude: ["Protocols"]),
 
     // L1 … L3: the core
     module("Platform", ["CLinuxShims", "CURing"]),
@@ -200,6 +195,7 @@ let package = Package(
       "Capture", in: .media,
       ["AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound"]),
     module("CaptureX11", in: .media, ["Capture", "FrameBus", "Platform", media("CXCB")]),
+    module("CaptureWayland", in: .media, ["Capture", "FrameBus", "Platform", "CWayland"]),
     module(
       "CaptureGStreamer", in: .media,
       ["Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem")]),
@@ -246,8 +242,8 @@ let package = Package(
     program(
       "CaptureProgram",
       [
-        "CommandLineSupport", "Capture", "CaptureX11", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Capture", "CaptureWayland", "CaptureX11", "AppGroup", "FrameBus",
+        "Platform", argumentParser,
       ]),
     program(
       "CaptureGStreamerProgram",
@@ -401,7 +397,7 @@ let package = Package(
         "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
         "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ]),
-    cProgram("BreakOut"),
+    cProgram("BreakOut"), cProgram("FakeCompositor"),
     worker(
       "RoleHost", ["Confinement", "CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
     tests(
@@ -470,6 +466,12 @@ let package = Package(
       [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "FrontApplication", "Platform",
         "BusCLI", "CaptureProgram", "NotifyCenter", "ScreenRecorder", "UploadProgram",
+      ]),
+    tests(
+      "CaptureWaylandTests", in: .media,
+      [
+        "TestSupport", "AppGroup", "FrameBus", "Platform", "BusCLI", "CaptureProgram",
+        "FakeCompositor",
       ]),
     tests(
       "CaptureGStreamerTests", in: .media,

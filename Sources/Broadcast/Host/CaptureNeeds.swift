@@ -7,6 +7,8 @@ enum CaptureNeeds: Hashable {
   case nothing
   /// A display such as `:0`; nil for the default.
   case display(String?)
+  /// The socket of a Wayland compositor; nil if the environment names none.
+  case compositor(String?)
   case file(String)
   case soundServer
   /// A device, another machine, or any element of a pipeline.
@@ -20,6 +22,7 @@ enum CaptureNeeds: Hashable {
     switch source.kind.needs {
     case .nothing, .publisher: self = .nothing
     case .display: self = Self.ofDisplay(source.display ?? environmentValue("DISPLAY"))
+    case .compositor: self = .compositor(WaylandSocket.path())
     case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
     case .anything: self = .unknown

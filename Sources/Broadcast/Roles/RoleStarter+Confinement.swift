@@ -11,6 +11,8 @@ extension RoleStarter {
     switch needs {
     case .nothing: return .capture(in: group, as: user)
     case .display(let name): return .capture(in: group, display: name, as: user)
+    case .compositor(let socket):
+      return .capture(in: group, compositor: socket ?? "", as: user)
     case .soundServer: return .soundCapture(in: group, as: user)
     case .file(let path):
       var confinement = Confinement.capture(in: group, as: user)

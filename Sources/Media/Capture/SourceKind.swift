@@ -34,6 +34,8 @@ public struct SourceKind: Sendable {
   public enum Needs: String, Sendable {
     case nothing
     case display
+    /// A Wayland compositor's socket.
+    case compositor
     /// A file, which it reads.
     case file
     case soundServer = "sound server"
@@ -96,11 +98,22 @@ extension SourceKind {
   ]
 
   static let screen = SourceKind(
-    "screen[:DISPLAY]", "X11 screen", needs: .display, options: drawn, rate: drawnRate
+    "screen[:DISPLAY]", "X11 screen, or that of a Wayland session", needs: .display, options: drawn,
+    rate: drawnRate
   ) { argument throws(SourceSpecificationError) in
     if argument == "" { throw .missingArgument("screen:", "a display such as screen:0") }
     // `screen:1` and `screen::1` both mean display `:1`; `screen:host:0` means `host:0`.
     return .screen(display: argument.map { $0.contains(":") ? $0 : ":\($0)" })
+  }
+
+  public static let wayland = SourceKind(
+    "wayland[:OUTPUT]", "Output of a Wayland compositor such as sway", needs: .compositor,
+    options: [.fps, .size, .orientation, .cursor], rate: drawnRate
+  ) { argument throws(SourceSpecificationError) in
+    if argument == "" {
+      throw .missingArgument("wayland:", "an output that `framebus screens` lists")
+    }
+    return .wayland(output: argument)
   }
 
   static let window = SourceKind(
@@ -185,7 +198,9 @@ extension SourceKind {
   }
 
   /// The rows.
-  public static let all = [screen, window, test, file, y4m, gst, pulse, tone, beep, stream]
+  public static let all = [
+    screen, wayland, window, test, file, y4m, gst, pulse, tone, beep, stream,
+  ]
 
   /// The rows that match, one a line, as help lists them.
   public static func list(_ matches: (SourceKind) -> Bool) -> String {

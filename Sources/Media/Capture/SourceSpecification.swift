@@ -5,6 +5,8 @@ import Sound
 public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   /// An X11 screen; nil for the display that `DISPLAY` names.
   case screen(display: String?)
+  /// An output of the compositor that `WAYLAND_DISPLAY` names; nil for the first.
+  case wayland(output: String?)
   /// A window of the display that `DISPLAY` names.
   case window(WindowSelector)
   case test(TestPatternStyle)
@@ -37,6 +39,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   public var kind: SourceKind {
     switch self {
     case .screen: .screen
+    case .wayland: .wayland
     case .window: .window
     case .test: .test
     case .file: .file
@@ -53,6 +56,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     let argument: String? =
       switch self {
       case .screen(let display): display
+      case .wayland(let output): output
       case .window(let selector): "\(selector)"
       case .test(let style): style.rawValue
       case .file(let path): path
@@ -75,7 +79,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .file(let path): path
     case .y4m(let path): path
-    case .screen, .window, .test, .tone, .pulse, .pipeline, .stream: nil
+    case .screen, .wayland, .window, .test, .tone, .pulse, .pipeline, .stream: nil
     }
   }
 

@@ -1,8 +1,10 @@
 import ArgumentParser
 import Capture
+import CaptureWayland
 import CaptureX11
 import CommandLineSupport
 import FrameBus
+import Platform
 
 /// `framebus windows [WINDOW]`.
 struct ListWindows: ParsableCommand {
@@ -45,7 +47,12 @@ struct ListScreens: ParsableCommand {
 
   #if Media
     func run() throws {
-      let screens = try X11Display().screens().map(ScreenReport.init)
+      let screens =
+        if X11Display.isOfWaylandSession {
+          try WaylandOutput.all().map(ScreenReport.init)
+        } else {
+          try X11Display().screens().map(ScreenReport.init)
+        }
       if global.json { return try global.terminal.printJSON(screens) }
       var table = TextTable(["name", "size", "rate", "state", "source"])
       for screen in screens { table.add(screen.cells) }
@@ -57,6 +64,16 @@ struct ListScreens: ParsableCommand {
 }
 
 #if Media
+  extension X11Display {
+    /// Whether the screen is a Wayland compositor's. An X server may have a screen of its own beside
+    /// it, and is then captured.
+    static var isOfWaylandSession: Bool {
+      if WaylandSocket.path() == nil { return false }
+      if environmentValue("DISPLAY") == nil { return true }
+      return (try? X11Display().belongsToWayland()) ?? true
+    }
+  }
+
   extension Terminal {
     /// Tells the user to click on a window.
     func reportPick() {
@@ -138,6 +155,15 @@ struct ListScreens: ParsableCommand {
       height = area.height
       refreshHz = screen.refreshHz.map { ($0 * 100).rounded() / 100 }
       isPrimary = screen.isPrimary
+    }
+
+    init(_ output: WaylandOutput) {
+      source = "\(SourceSpecification.wayland(output: output.name))"
+      size = nil
+      name = output.name
+      (x, y, width, height) = (output.x, output.y, output.width, output.height)
+      refreshHz = output.refreshHz
+      isPrimary = false
     }
 
     var cells: [String] {

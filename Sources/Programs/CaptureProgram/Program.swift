@@ -1,5 +1,6 @@
 import ArgumentParser
 import Capture
+import CaptureWayland
 import CaptureX11
 import CommandLineSupport
 import FrameBus
@@ -46,7 +47,12 @@ struct CaptureSource: ParsableCommand {
     case .y4m(let path):
       let content = settings.content ?? .other
       try role.run(Y4MSource(path: path, rate: settings.frameRate, content: content))
-    case .screen(let display): try role.run(screen(display, role))
+    case .screen(let display):
+      if display == nil, settings.allowsWayland != true, isWaylandSession {
+        return try role.run(waylandScreen(role))
+      }
+      try role.run(screen(display, role))
+    case .wayland(let output): try role.run(wayland(output, role))
     case .window: try role.run(screen(nil, window: window, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse, .stream: break
@@ -61,6 +67,30 @@ struct CaptureSource: ParsableCommand {
       return try X11Display().window(selector) { global.terminal.reportPick() }.id
     }
 
+    private var isWaylandSession: Bool { X11Display.isOfWaylandSession }
+
+    /// The screen of a Wayland session, for a user who named none.
+    private func waylandScreen(_ role: CaptureRole) throws -> WaylandSource {
+      var settings = try capture.settings()
+      switch settings.protection {
+      case .on?: throw WaylandError.noProtection
+      case .off?: settings.protection = nil
+      case nil: if try role.hasProtectedWindows() { throw WaylandError.noProtection }
+      }
+      settings.allowsWayland = nil
+      try SourceKind.wayland.check(settings)
+      return WaylandSource(WaylandOptions(settings))
+    }
+
+    private func wayland(_ output: String?, _ role: CaptureRole) throws -> WaylandSource {
+      if try role.hasProtectedWindows() {
+        global.terminal.warn(
+          "the group's setting protectedWindows has no effect: a compositor does not tell where "
+            + "windows are")
+      }
+      return WaylandSource(WaylandOptions(try capture.settings(), output: output))
+    }
+
     private func screen(
       _ display: String?, window: UInt32? = nil, _ role: CaptureRole
     ) throws -> ScreenSource {
@@ -73,6 +103,15 @@ struct CaptureSource: ParsableCommand {
     }
   #else
     private func chosenWindow(_ source: SourceSpecification) throws -> UInt32? { nil }
+    private var isWaylandSession: Bool { false }
+
+    private func waylandScreen(_ role: CaptureRole) throws -> TestSource {
+      throw NoMedia(source: capture.source)
+    }
+
+    private func wayland(_ output: String?, _ role: CaptureRole) throws -> TestSource {
+      throw NoMedia(source: capture.source)
+    }
 
     private func screen(
       _ display: String?, window: UInt32? = nil, _ role: CaptureRole

@@ -1,0 +1,5 @@
+// What wayland-scanner makes of the protocols, see Protocols/README.md.
+#ifdef FRAMEBUS_MEDIA
+#include "Protocols/wlr-screencopy-unstable-v1-code.inc"
+#include "Protocols/xdg-output-unstable-v1-code.inc"
+#endif
