@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Captures of sway's outputs (wlr-screencopy), as a subscriber and an independent program see them.
+/// Captures of sway's outputs, as a subscriber and an independent program see them.
 @Suite(.enabled(if: SwaySession.isAvailable, "needs sway: scripts/setup --test"))
 struct OutputCaptureTests {
   @Test func framesEqualAnIndependentGrab() throws {
