@@ -471,7 +471,7 @@ let package = Package(
       "CaptureWaylandTests", in: .media,
       [
         "TestSupport", "AppGroup", "FrameBus", "Platform", "BusCLI", "CaptureProgram",
-        "FakeCompositor",
+        "ConfineProgram", "FakeCompositor",
       ]),
     tests(
       "CaptureGStreamerTests", in: .media,

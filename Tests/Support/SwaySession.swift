@@ -9,9 +9,13 @@ package final class SwaySession: Sendable {
     programInPath(named: "sway") != nil && (geteuid() != 0 || TestUser.canBeCreated)
   }
 
+  /// Where scripts/newer-sway has unpacked a newer one; nil for nowhere.
+  package static var newer: String? { environmentValue("FRAMEBUS_NEWER_SWAY") }
+
   private let folder: TemporaryRoot
   private let user: TestUser?
   private let configuration: String
+  private let installation: String?
   package let sway: RunningProgram
 
   /// The first output, the only one at the start.
@@ -20,8 +24,10 @@ package final class SwaySession: Sendable {
   package let socket: String
   private let control: String
 
-  /// - Parameter size: of the output, such as `320x240`.
-  package convenience init(_ size: String = "320x240") throws {
+  /// - Parameters:
+  ///   - size: of the output, such as `320x240`.
+  ///   - installation: the directory of another sway than the system's.
+  package convenience init(_ size: String = "320x240", from installation: String? = nil) throws {
     let folder = try TemporaryRoot(mode: 0o755)
     let user = geteuid() == 0 ? try TestUser() : nil
     let configuration = """
@@ -31,17 +37,20 @@ package final class SwaySession: Sendable {
       floating_minimum_size 10 x 10
       for_window [app_id="sample"] floating enable
       """
-    try self.init(in: folder, of: user, configuration)
+    try self.init(in: folder, of: user, configuration, installation)
   }
 
   /// Starts the same session again, with the same socket, after this one has ended.
   package func restarted() throws -> SwaySession {
-    try SwaySession(in: folder, of: user, configuration)
+    try SwaySession(in: folder, of: user, configuration, installation)
   }
 
-  private init(in folder: TemporaryRoot, of user: TestUser?, _ configuration: String) throws {
+  private init(
+    in folder: TemporaryRoot, of user: TestUser?, _ configuration: String, _ installation: String?
+  ) throws {
     self.folder = folder
     self.user = user
+    self.installation = installation
     self.configuration = configuration
     let runtime = folder.file("run")
     control = folder.file("run/control")
@@ -56,10 +65,17 @@ package final class SwaySession: Sendable {
       "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1", "WAYLAND_DISPLAY": nil,
       "DISPLAY": nil, "DBUS_SESSION_BUS_ADDRESS": nil,
     ]
-    let arguments = ["--config", folder.file("config")]
+    var command = ["sway", "--config", folder.file("config")]
+    if let installation {
+      // With its own C library.
+      let libraries = installation + "/usr/lib/x86_64-linux-gnu"
+      command[0] = installation + "/usr/bin/sway"
+      command = [libraries + "/ld-linux-x86-64.so.2", "--library-path", libraries] + command
+    }
+    let arguments = Array(command.dropFirst())
     let sway =
-      try user?.start("sway", arguments, environment: environment)
-      ?? RunningProgram("sway", arguments, environment: environment)
+      try user?.start(command[0], arguments, environment: environment)
+      ?? RunningProgram(command[0], arguments, environment: environment)
     self.sway = sway
     // The compositor takes the first free name after 0.
     socket = runtime + "/wayland-1"

@@ -13,7 +13,7 @@
 /// Something about an output is another now.
 static void note_change(struct bound_output *bound) { bound->client->changes++; }
 
-static void copy_text(char *field, size_t count, const char *text) {
+void copy_text(char *field, size_t count, const char *text) {
   snprintf(field, count, "%s", text == NULL ? "" : text);
 }
 
@@ -188,6 +188,23 @@ static void add_global(
     client->copierVersion = lower(version, 3);
     client->copier = wl_registry_bind(
       registry, id, &zwlr_screencopy_manager_v1_interface, client->copierVersion);
+  } else if (
+    is(name, &ext_output_image_capture_source_manager_v1_interface)
+    && client->outputSources == NULL) {
+    client->outputSources =
+      wl_registry_bind(registry, id, &ext_output_image_capture_source_manager_v1_interface, 1);
+  } else if (
+    is(name, &ext_foreign_toplevel_image_capture_source_manager_v1_interface)
+    && client->windowSources == NULL) {
+    client->windowSources = wl_registry_bind(
+      registry, id, &ext_foreign_toplevel_image_capture_source_manager_v1_interface, 1);
+  } else if (
+    is(name, &ext_image_copy_capture_manager_v1_interface) && client->sessions == NULL) {
+    client->sessions =
+      wl_registry_bind(registry, id, &ext_image_copy_capture_manager_v1_interface, 1);
+  } else if (is(name, &ext_foreign_toplevel_list_v1_interface) && client->list == NULL) {
+    client->list = wl_registry_bind(registry, id, &ext_foreign_toplevel_list_v1_interface, 1);
+    client_list_windows(client);
   } else if (is(name, &zxdg_output_manager_v1_interface) && client->detailer == NULL) {
     client->detailer = wl_registry_bind(
       registry, id, &zxdg_output_manager_v1_interface, lower(version, 3));
@@ -210,10 +227,16 @@ static void remove_global(void *context, struct wl_registry *registry, uint32_t 
 
 static const struct wl_registry_listener registryListener = {add_global, remove_global};
 
-const char *wayland_client_missing(const wayland_client *client) {
+const char *wayland_client_missing(
+  const wayland_client *client, const struct wayland_target *target) {
   if (client->memory == NULL) return wl_shm_interface.name;
-  if (client->copier == NULL) return zwlr_screencopy_manager_v1_interface.name;
-  return NULL;
+  if (client_uses_session(client, target)) return NULL;
+  if (!target->isWindow) {
+    return client->copier == NULL ? zwlr_screencopy_manager_v1_interface.name : NULL;
+  }
+  if (client->list == NULL) return ext_foreign_toplevel_list_v1_interface.name;
+  if (client->sessions == NULL) return ext_image_copy_capture_manager_v1_interface.name;
+  return ext_foreign_toplevel_image_capture_source_manager_v1_interface.name;
 }
 
 // The connection.
@@ -241,11 +264,19 @@ wayland_client *wayland_client_create(int socket) {
 }
 
 void wayland_client_destroy(wayland_client *client) {
-  wayland_frame_end(client);
+  wayland_client_rest(client);
+  client_release_windows(client);
   for (uint32_t index = 0; index < WAYLAND_MAXIMUM_OUTPUTS; index++) {
     release_output(&client->outputs[index]);
   }
   if (client->pending != NULL) wl_callback_destroy(client->pending);
+  if (client->outputSources != NULL) {
+    ext_output_image_capture_source_manager_v1_destroy(client->outputSources);
+  }
+  if (client->windowSources != NULL) {
+    ext_foreign_toplevel_image_capture_source_manager_v1_destroy(client->windowSources);
+  }
+  if (client->sessions != NULL) ext_image_copy_capture_manager_v1_destroy(client->sessions);
   if (client->copier != NULL) zwlr_screencopy_manager_v1_destroy(client->copier);
   if (client->detailer != NULL) zxdg_output_manager_v1_destroy(client->detailer);
   if (client->memory != NULL) wl_shm_destroy(client->memory);

@@ -4,6 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+void frame_add_damage(struct wayland_frame *frame, int64_t x, int64_t y, int64_t w, int64_t h) {
+  if (frame->stage != WAYLAND_COPYING) return;
+  bool isPossible = x >= 0 && y >= 0 && w >= 0 && h >= 0;
+  if (frame->damageCount == WAYLAND_MAXIMUM_DAMAGE || !isPossible) {
+    frame->hasMoreDamage = true;
+    return;
+  }
+  frame->damage[frame->damageCount++] =
+    (struct wayland_area){(uint32_t)x, (uint32_t)y, (uint32_t)w, (uint32_t)h};
+}
+
+void frame_set_time(struct wayland_frame *frame, uint32_t high, uint32_t low, uint32_t ns) {
+  // May wrap; the caller compares it with its own clock.
+  frame->presentedNs = ((uint64_t)high << 32 | low) * 1000000000u + ns;
+}
+
 static void offer(
   void *context, struct zwlr_screencopy_frame_v1 *copied, uint32_t format, uint32_t width,
   uint32_t height, uint32_t stride) {
@@ -43,13 +59,7 @@ static void add_damage(
   void *context, struct zwlr_screencopy_frame_v1 *copied, uint32_t x, uint32_t y, uint32_t width,
   uint32_t height) {
   (void)copied;
-  struct wayland_frame *frame = &((wayland_client *)context)->frame;
-  if (frame->stage != WAYLAND_COPYING) return;
-  if (frame->damageCount == WAYLAND_MAXIMUM_DAMAGE) {
-    frame->hasMoreDamage = true;
-    return;
-  }
-  frame->damage[frame->damageCount++] = (struct wayland_area){x, y, width, height};
+  frame_add_damage(&((wayland_client *)context)->frame, x, y, width, height);
 }
 
 static void finish_copy(
@@ -58,8 +68,7 @@ static void finish_copy(
   (void)copied;
   struct wayland_frame *frame = &((wayland_client *)context)->frame;
   if (frame->stage != WAYLAND_COPYING) return;
-  // May wrap; the caller compares it with its own clock.
-  frame->presentedNs = ((uint64_t)high << 32 | low) * 1000000000u + nanoseconds;
+  frame_set_time(frame, high, low, nanoseconds);
   frame->stage = WAYLAND_READY;
 }
 
@@ -72,16 +81,17 @@ static const struct zwlr_screencopy_frame_v1_listener frameListener = {
   offer, set_flags, finish_copy, fail, add_damage, offer_device_buffer, finish_offers,
 };
 
-bool wayland_frame_begin(
-  wayland_client *client, uint32_t id, bool drawsCursor, const struct wayland_area *area) {
+bool wayland_frame_begin(wayland_client *client, const struct wayland_target *target) {
   wayland_frame_end(client);
-  struct wl_output *output = client_output(client, id);
+  if (client_uses_session(client, target)) return session_begin(client, target);
+  struct wl_output *output = target->isWindow ? NULL : client_output(client, target->id);
   if (output == NULL || client->copier == NULL) return false;
+  const struct wayland_area *area = &target->area;
   client->copied =
-    area == NULL
-      ? zwlr_screencopy_manager_v1_capture_output(client->copier, drawsCursor, output)
+    area->width == 0
+      ? zwlr_screencopy_manager_v1_capture_output(client->copier, target->drawsCursor, output)
       : zwlr_screencopy_manager_v1_capture_output_region(
-          client->copier, drawsCursor, output, (int32_t)area->x, (int32_t)area->y,
+          client->copier, target->drawsCursor, output, (int32_t)area->x, (int32_t)area->y,
           (int32_t)area->width, (int32_t)area->height);
   if (client->copied == NULL) return false;
   zwlr_screencopy_frame_v1_add_listener(client->copied, &frameListener, client);
@@ -90,10 +100,13 @@ bool wayland_frame_begin(
 }
 
 void wayland_frame_copy(wayland_client *client, wayland_buffer *buffer, bool waitsForDamage) {
-  if (client->copied == NULL || client->frame.stage != WAYLAND_OFFERED) return;
+  if (client->frame.stage != WAYLAND_OFFERED) return;
   client->frame.stage = WAYLAND_COPYING;
   struct wl_buffer *target = (struct wl_buffer *)buffer;
-  if (waitsForDamage
+  if (client->copied == NULL) {
+    session_copy(client, target);
+  } else if (
+    waitsForDamage
       && client->copierVersion >= ZWLR_SCREENCOPY_FRAME_V1_COPY_WITH_DAMAGE_SINCE_VERSION) {
     zwlr_screencopy_frame_v1_copy_with_damage(client->copied, target);
   } else {
@@ -104,7 +117,14 @@ void wayland_frame_copy(wayland_client *client, wayland_buffer *buffer, bool wai
 void wayland_frame_end(wayland_client *client) {
   if (client->copied != NULL) zwlr_screencopy_frame_v1_destroy(client->copied);
   client->copied = NULL;
+  session_end_frame(client);
   memset(&client->frame, 0, sizeof client->frame);
+  client->frame.transform = -1;
+}
+
+void wayland_client_rest(wayland_client *client) {
+  wayland_frame_end(client);
+  session_end(client);
 }
 
 const struct wayland_frame *wayland_client_frame(const wayland_client *client) {

@@ -55,7 +55,7 @@ public struct SourceKind: Sendable {
     plugins: [String: String] = [:],
     parse: @escaping Parse
   ) {
-    name = String(form.prefix { $0.isLetter || $0.isNumber })
+    name = String(form.prefix { $0.isLetter || $0.isNumber || $0 == "-" })
     self.form = form
     self.help = help
     self.program = program
@@ -114,6 +114,16 @@ extension SourceKind {
       throw .missingArgument("wayland:", "an output that `framebus screens` lists")
     }
     return .wayland(output: argument)
+  }
+
+  public static let waylandWindow = SourceKind(
+    "wayland-window:ID", "One window of a Wayland compositor that lists them", needs: .compositor,
+    options: [.fps, .orientation, .cursor], rate: drawnRate
+  ) { argument throws(SourceSpecificationError) in
+    guard let argument, !argument.isEmpty else {
+      throw .missingArgument("wayland-window", "a window that `framebus windows` lists")
+    }
+    return .waylandWindow(id: argument)
   }
 
   static let window = SourceKind(
@@ -199,7 +209,7 @@ extension SourceKind {
 
   /// The rows.
   public static let all = [
-    screen, wayland, window, test, file, y4m, gst, pulse, tone, beep, stream,
+    screen, wayland, waylandWindow, window, test, file, y4m, gst, pulse, tone, beep, stream,
   ]
 
   /// The rows that match, one a line, as help lists them.

@@ -7,6 +7,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   case screen(display: String?)
   /// An output of the compositor that `WAYLAND_DISPLAY` names; nil for the first.
   case wayland(output: String?)
+  /// A window of that compositor, by the compositor's identifier.
+  case waylandWindow(id: String)
   /// A window of the display that `DISPLAY` names.
   case window(WindowSelector)
   case test(TestPatternStyle)
@@ -40,6 +42,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .screen: .screen
     case .wayland: .wayland
+    case .waylandWindow: .waylandWindow
     case .window: .window
     case .test: .test
     case .file: .file
@@ -57,6 +60,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
       switch self {
       case .screen(let display): display
       case .wayland(let output): output
+      case .waylandWindow(let id): id
       case .window(let selector): "\(selector)"
       case .test(let style): style.rawValue
       case .file(let path): path
@@ -79,7 +83,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .file(let path): path
     case .y4m(let path): path
-    case .screen, .wayland, .window, .test, .tone, .pulse, .pipeline, .stream: nil
+    case .screen, .wayland, .waylandWindow, .window: nil
+    case .test, .tone, .pulse, .pipeline, .stream: nil
     }
   }
 

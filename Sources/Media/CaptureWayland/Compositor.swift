@@ -36,9 +36,6 @@
       for _ in 0..<3 {
         guard try synchronize(stop: stop) else { throw .silent(path: path) }
       }
-      if let missing = unsafe wayland_client_missing(pointer) {
-        throw .missingProtocol(unsafe String(cString: missing), path: path)
-      }
     }
 
     deinit { unsafe wayland_client_destroy(pointer) }
@@ -102,23 +99,47 @@
       return output
     }
 
-    // MARK: Frames
+    // MARK: Windows
 
-    /// Asks for the layout of a frame.
-    /// - Parameter area: in the output's logical coordinates; nil for all.
-    /// - Returns: false if the output is gone.
-    func beginFrame(of output: UInt32, drawsCursor: Bool, area: PixelRect?) -> Bool {
-      guard let area else {
-        return unsafe wayland_frame_begin(pointer, output, drawsCursor, nil)
+    /// Its windows; nil if it does not list them.
+    var windows: [WaylandWindow]? {
+      guard unsafe wayland_client_listsWindows(pointer) else { return nil }
+      // SAFETY: the call initialises as many as it returns, at most the capacity.
+      return unsafe withUnsafeTemporaryAllocation(
+        of: wayland_window.self, capacity: Int(WAYLAND_MAXIMUM_WINDOWS)
+      ) { list in
+        let count = unsafe wayland_client_windows(pointer, list.baseAddress)
+        return (0..<Int(count)).map { unsafe WaylandWindow(list[$0]) }
       }
-      var part = wayland_area(
-        x: UInt32(area.x), y: UInt32(area.y), width: UInt32(area.width),
-        height: UInt32(area.height))
-      // SAFETY: the area is read during the call only.
-      return unsafe wayland_frame_begin(pointer, output, drawsCursor, &part)
     }
 
+    func hasWindow(_ number: UInt32) -> Bool { unsafe wayland_client_hasWindow(pointer, number) }
+
+    // MARK: Frames
+
+    /// Throws if the compositor lacks a protocol to capture a target.
+    func check(_ target: wayland_target) throws(WaylandError) {
+      // SAFETY: the target is read during the call only; the name is a constant.
+      let missing = unsafe withUnsafePointer(to: target) {
+        unsafe wayland_client_missing(pointer, $0).map { unsafe String(cString: $0) }
+      }
+      if let missing { throw .missingProtocol(missing, path: path) }
+    }
+
+    /// Asks for the layout of a frame.
+    /// - Returns: false if the output or window is gone.
+    func beginFrame(of target: wayland_target) -> Bool {
+      // SAFETY: the target is read during the call only.
+      unsafe withUnsafePointer(to: target) { unsafe wayland_frame_begin(pointer, $0) }
+    }
+
+    /// Whether the next frame comes with a change only, until ``rest()``.
+    var waitsForDamage: Bool { unsafe wayland_client_waitsForDamage(pointer) }
+
     func endFrame() { unsafe wayland_frame_end(pointer) }
+
+    /// Ends whatever the compositor does for the capture.
+    func rest() { unsafe wayland_client_rest(pointer) }
 
     var stage: wayland_stage { unsafe wayland_client_frame(pointer).pointee.stage }
 

@@ -4,7 +4,7 @@
   import FrameBus
   import Platform
 
-  /// One run of an output's capture: paced, idle when nothing changes, following new sizes, and
+  /// One run of a capture of an output or window: paced, idle when nothing changes, following new sizes, and
   /// waiting for a compositor that went away.
   struct WaylandCapture: ~Copyable {
     private var link: WaylandLink?
@@ -16,6 +16,7 @@
     /// The next frame is published even if the output has not changed.
     private var owesFrame = true
     private var knownJoins: UInt64 = 0
+    private var refreshHz = 60.0
     private var isPaused = false
     /// Frames that the compositor did not deliver, one after another.
     private var failureCount = 0
@@ -33,7 +34,7 @@
       self.pools = pools
       self.options = options
       // The same output again, whatever others there are then.
-      self.options.output = link.output.name
+      if let output = link.output { self.options.target = .output(output.name) }
       self.session = session
       extent = CaptureExtent(rate: options.rate)
       pacer = FramePacer(rate: options.rate, startNs: monotonicNowNs())
@@ -44,19 +45,27 @@
         do throws(WaylandError) {
           var current = try self.current()
           defer { link = current }
+          refreshHz = current.refreshHz
           guard try waitUntilDue(current.compositor, publisher) else { continue }
           try captureFrame(by: &current, &publisher)
         } catch {
-          guard error.isPassing, !session.isOver else { throw error }
+          if case .windowClosed = error { return }
+          guard isPassing(error), !session.isOver else { throw error }
           lose(&publisher, error)
         }
       }
     }
 
+    /// No window outlives its compositor.
+    private func isPassing(_ error: WaylandError) -> Bool {
+      if case .window = options.target, case .unreachable = error { return false }
+      return error.isPassing
+    }
+
     /// Blocks, without any timer, while nobody subscribes. False: the run is over.
     private mutating func waitForSubscriber(of publisher: borrowing Publisher) -> Bool {
       if publisher.subscriberCount == 0 {
-        link?.compositor.endFrame()
+        link?.compositor.rest()
         guard session.waitForSubscriber(of: publisher) else { return false }
         pacer.restart(atNs: monotonicNowNs())
         extent.restart()
@@ -100,7 +109,7 @@
       if !isPaused { return }
       isPaused = false
       publisher.resume()
-      session.noticed?("the output is captured again")
+      session.noticed?("frames come again")
       owesFrame = true
     }
 
@@ -126,7 +135,7 @@
     /// When to ask for the next frame: half a refresh early, because the compositor copies at its
     /// next one; at once if every refresh is wanted.
     private var requestNs: UInt64 {
-      let refreshNs = UInt64(1e9 / max(link?.output.refreshHz ?? 60, 1))
+      let refreshNs = UInt64(1e9 / max(refreshHz, 1))
       // A rate of 60 of an output with 59.94 Hz is all of it.
       if pacer.intervalNs <= refreshNs + refreshNs / 50 { return 0 }
       return pacer.deadlineNs - min(refreshNs / 2, pacer.deadlineNs)
@@ -152,7 +161,9 @@
       by link: inout WaylandLink, _ publisher: inout Publisher
     ) throws(WaylandError) {
       let deadline = min(session.deadline, .after(Compositor.answerLimit))
-      guard let layout = try link.layout(until: deadline) else { return fail(&publisher) }
+      guard let layout = try link.layout(isOwed: owesFrame, until: deadline) else {
+        return fail(&publisher)
+      }
       do { try publisher.setFormat(layout.format) } catch {
         throw .publishing(.publisher(error))
       }
@@ -179,7 +190,7 @@
       publish(loan, link, isFull: isAwaited)
       // Asked now, so that its layout is known when the next frame is due.
       link.compositor.endFrame()
-      try link.beginFrame()
+      try link.beginFrame(isOwed: false)
       advance()
     }
 
@@ -213,7 +224,7 @@
       failureCount += 1
       owesFrame = true
       guard failureCount > Self.maximumFailures else { return advance() }
-      pause(&publisher, "the compositor cannot capture its output, which may be off")
+      pause(&publisher, "the compositor delivers none; an output may be off")
       _ = session.sleep(until: .after(Self.retryInterval))
     }
 

@@ -11,7 +11,11 @@
     case missingProtocol(String, path: String)
     case noOutput(path: String)
     case noSuchOutput(String, known: [String])
-    case unavailable(String)
+    case noSuchWindow(String)
+    /// While it was captured.
+    case windowClosed
+    /// - Parameter output: nil for a window.
+    case unavailable(output: String?)
     case refusedMemory(path: String)
     case regionOutside(region: String, picture: String)
     case unsupportedFormat(String)
@@ -39,15 +43,21 @@
           + (why.isEmpty ? "" : ": \(why)") + "; start it again"
       case .missingProtocol(let name, let path):
         "the Wayland compositor at \(path) lacks the protocol \(name), which sway and other "
-          + "compositors of wlroots have; for GNOME and KDE, capture a PipeWire node of the "
-          + "desktop's portal: `framebus capture 'gst:pipewiresrc path=NODE'`"
+          + "compositors of wlroots have (for single windows, sway 1.12 or newer); for GNOME and "
+          + "KDE, capture a PipeWire node of the desktop's portal: "
+          + "`framebus capture 'gst:pipewiresrc path=NODE'`"
       case .noOutput(let path):
         "the Wayland compositor at \(path) has no output: connect a monitor, or have it create one "
           + "(`swaymsg create_output`)"
       case .noSuchOutput(let name, let known):
         "the Wayland compositor has no output “\(name)”; it has "
           + (known.isEmpty ? "none" : known.joined(separator: ", ")) + ": see `framebus screens`"
-      case .unavailable(let name):
+      case .noSuchWindow(let id):
+        "the Wayland compositor has no window “\(id.plain)”: `framebus windows` lists them"
+      case .windowClosed: "the window was closed; `framebus windows` lists those that are there"
+      case .unavailable(nil):
+        "the Wayland compositor cannot capture the window now: it may be hidden; show it"
+      case .unavailable(let name?):
         "the Wayland compositor cannot capture the output \(name) now: it may be off; try "
           + "`swaymsg output \(name) dpms on`"
       case .refusedMemory(let path):
@@ -64,8 +74,8 @@
         "the pool of \(byteCount >> 20) MiB is larger than the 2 GiB that a compositor can map: "
           + "capture a smaller region with --size"
       case .noProtection:
-        "windows must not be seen, and a Wayland compositor does not tell where they are: capture "
-          + "without --protect, and clear the group's setting protectedWindows if it names any"
+        "windows must not be seen, and a Wayland compositor does not tell where they are: name the "
+          + "source wayland, in which every window can be seen, or keep them off the screen"
       case .system(let error): "\(error)"
       case .publishing(let error): "\(error)"
       }
@@ -79,7 +89,9 @@
         true
       // The compositor that comes next may be another.
       case .unsupportedFormat, .badLayout, .regionOutside: true
-      case .noDisplayNamed, .poolTooLarge, .noProtection, .system, .publishing: false
+      case .noDisplayNamed, .noSuchWindow, .windowClosed, .poolTooLarge, .noProtection, .system,
+        .publishing:
+        false
       }
     }
   }

@@ -42,7 +42,9 @@
 
     /// Those of the compositor that `WAYLAND_DISPLAY` names, from the upper left.
     public static func all() throws(WaylandError) -> [WaylandOutput] {
-      try Compositor(nil, stop: nil).outputs
+      let compositor = try Compositor(nil, stop: nil)
+      try compositor.check(wayland_target())
+      return compositor.outputs
     }
 
     /// The logical coordinates of a region of upright pixels: all that it touches.
@@ -94,7 +96,7 @@
   }
 
   /// The text of a field of fixed size, which ends with a null byte.
-  private func text<Field>(of field: Field) -> String {
+  func text<Field>(of field: Field) -> String {
     unsafe withUnsafeBytes(of: field) { bytes in
       unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }

@@ -3,23 +3,30 @@
   import FrameBus
   import Platform
 
-  /// The output to capture, and how.
+  /// What to capture of a compositor.
+  public enum WaylandTarget: Hashable, Sendable {
+    /// Nil for the first output.
+    case output(String?)
+    /// A window, by the compositor's identifier.
+    case window(String)
+  }
+
+  /// The output or window to capture, and how.
   public struct WaylandOptions: Hashable, Sendable {
     /// The compositor's socket; nil for the one that `WAYLAND_DISPLAY` names.
     public var display: String?
-    /// Nil for the first output.
-    public var output: String?
-    /// The maximum rate; an unchanged output publishes nothing.
+    public var target: WaylandTarget
+    /// The maximum rate; an unchanged picture publishes nothing.
     public var rate = FrameRate(30, 1)
-    /// In pixels of the upright picture; nil for all. A region is clipped to the picture.
+    /// In pixels of the upright picture of an output; nil for all. A region is clipped to the picture.
     public var region: PixelRect?
     public var drawsCursor = true
-    /// The picture's orientation in the metadata; nil for the output's.
+    /// The picture's orientation in the metadata; nil for what the compositor says.
     public var orientation: Orientation?
 
     /// - Parameter settings: how to capture; what is nil there has its default.
-    public init(_ settings: CaptureSettings, output: String? = nil) {
-      self.output = output
+    public init(_ settings: CaptureSettings, of target: WaylandTarget = .output(nil)) {
+      self.target = target
       rate = settings.frameRate ?? rate
       region = settings.region
       drawsCursor = settings.drawsCursor ?? drawsCursor
@@ -27,7 +34,7 @@
     }
   }
 
-  /// Publishes an output of a Wayland compositor. Idle while there are no subscribers.
+  /// Publishes an output or window of a Wayland compositor. Idle while there are no subscribers.
   public struct WaylandSource: FrameSource {
     private let options: WaylandOptions
 
@@ -43,18 +50,17 @@
     private func capture(in session: CaptureSession) throws(WaylandError) {
       var link = try WaylandLink(options, stop: session.stop)
       let deadline = min(session.deadline, .after(Compositor.answerLimit))
-      guard let layout = try link.layout(until: deadline) else {
-        throw .unavailable(link.output.name.plain)
+      guard let layout = try link.layout(isOwed: true, until: deadline) else {
+        throw .unavailable(output: link.output?.name.plain)
       }
-      let others = link.compositor.outputs.count - 1
-      if options.output == nil, others > 0 {
+      if options.target == .output(nil), link.compositor.outputs.count > 1 {
         session.noticed?(
-          "captures the output \(link.output.name.plain); name another as wayland:OUTPUT, as "
+          "captures the output \(link.output?.name.plain ?? ""); name another as wayland:OUTPUT, as "
             + "`framebus screens` lists them")
       }
       let pools = WaylandPools(link.compositor, stop: session.stop)
       var publisherOptions = PublisherOptions()
-      publisherOptions.content = .screen
+      publisherOptions.content = link.output == nil ? .window : .screen
       publisherOptions.streamChanged = session.streamChanged
       publisherOptions.poolWillSeal = { pool in pools.attach(pool) }
       let publisher: Publisher

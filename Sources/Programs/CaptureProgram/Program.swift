@@ -52,7 +52,8 @@ struct CaptureSource: ParsableCommand {
         return try role.run(waylandScreen(role))
       }
       try role.run(screen(display, role))
-    case .wayland(let output): try role.run(wayland(output, role))
+    case .wayland(let output): try role.run(wayland(.output(output), role))
+    case .waylandWindow(let id): try role.run(wayland(.window(id), role))
     case .window: try role.run(screen(nil, window: window, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse, .stream: break
@@ -78,17 +79,19 @@ struct CaptureSource: ParsableCommand {
       case nil: if try role.hasProtectedWindows() { throw WaylandError.noProtection }
       }
       settings.allowsWayland = nil
+      // The saver of a Wayland session is the compositor's; a broadcast inhibits that of an X server.
+      if capture.session != nil { settings.whileSaver = nil }
       try SourceKind.wayland.check(settings)
       return WaylandSource(WaylandOptions(settings))
     }
 
-    private func wayland(_ output: String?, _ role: CaptureRole) throws -> WaylandSource {
+    private func wayland(_ target: WaylandTarget, _ role: CaptureRole) throws -> WaylandSource {
       if try role.hasProtectedWindows() {
         global.terminal.warn(
           "the group's setting protectedWindows has no effect: a compositor does not tell where "
             + "windows are")
       }
-      return WaylandSource(WaylandOptions(try capture.settings(), output: output))
+      return WaylandSource(WaylandOptions(try capture.settings(), of: target))
     }
 
     private func screen(
@@ -109,7 +112,9 @@ struct CaptureSource: ParsableCommand {
       throw NoMedia(source: capture.source)
     }
 
-    private func wayland(_ output: String?, _ role: CaptureRole) throws -> TestSource {
+    private enum WaylandTarget { case output(String?), window(String) }
+
+    private func wayland(_ target: WaylandTarget, _ role: CaptureRole) throws -> TestSource {
       throw NoMedia(source: capture.source)
     }
 

@@ -56,6 +56,25 @@ struct CompositorLossTests {
     #expect(try world.failure("--isolate").contains("no effect on the source wayland"))
   }
 
+  /// A compositor that is started at the path of another, which then ends.
+  @Test func replacedSocketLeadsToTheNewCompositor() throws {
+    try withWatchdog(after: .seconds(600)) {
+      let fake = try FakeSession()
+      let capture = try fake.capture()
+      var subscriber = try fake.subscriber()
+      try subscriber.take { $0[5, 5] == 0x204060 }
+      let other = try RunningProgram(
+        "FakeCompositor", [fake.socket, "color=0x112233", "width=200", "height=100"])
+      try other.waitForOutput("listens")
+      try fake.send("color=0x445566")
+      try subscriber.take { $0[5, 5] == 0x445566 }
+      _ = try fake.fake.end(with: SIGKILL)
+      try subscriber.take { $0[5, 5] == 0x112233 && $0.width == 200 }
+      try capture.end(with: SIGTERM)
+      other.process.end(with: SIGTERM)
+    }
+  }
+
   /// weston has no protocol for captures.
   @Test func compositorWithoutTheProtocolIsNamed() throws {
     let world = try WaylandWorld()

@@ -12,8 +12,13 @@ import Testing
     arguments: ["connect", "globals", "output", "capture"],
     ["close", "garbage", "oversize", "error", "flood", "strange", "damage", "twice", "early"])
   func captureStartsOrSaysWhatIsWrong(stage: String, deed: String) throws {
+    try captureStartsOrSays(stage, deed, FakeSession.screencopy)
+    try captureStartsOrSays(stage, deed, FakeSession.sessions)
+  }
+
+  private func captureStartsOrSays(_ stage: String, _ deed: String, _ protocols: String) throws {
     try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession("at=\(stage)", "do=\(deed)", "times=1")
+      let fake = try FakeSession(protocols, "at=\(stage)", "do=\(deed)", "times=1")
       let capture = try fake.capture("--frames", "1")
       if ["flood", "strange", "damage", "twice", "early"].contains(deed) {
         var subscriber = try fake.subscriber()
@@ -31,8 +36,13 @@ import Testing
     arguments: ["globals", "pool", "capture", "copy"],
     ["close", "garbage", "oversize", "error", "flood", "strange", "damage", "twice", "early"])
   func streamGoesOnWhenTheCompositorIsMended(stage: String, deed: String) throws {
+    try streamGoesOn(stage, deed, FakeSession.screencopy)
+    try streamGoesOn(stage, deed, FakeSession.sessions)
+  }
+
+  private func streamGoesOn(_ stage: String, _ deed: String, _ protocols: String) throws {
     try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession()
+      let fake = try FakeSession(protocols)
       let capture = try fake.capture()
       var subscriber = try fake.subscriber()
       try subscriber.take { $0[5, 5] == 0x204060 }
@@ -128,47 +138,5 @@ import Testing
       #expect(picture[corner.0, corner.1] == 0xFF0000, "\(picture.orientation)")
       try capture.end(with: SIGTERM)
     }
-  }
-}
-
-/// The fake compositor, a group, and the program that captures.
-private final class FakeSession {
-  private let root: TemporaryRoot
-  private let group: AppGroup
-  private let fake: RunningProgram
-  private let commands: Descriptor
-  let socket: String
-
-  init(_ values: String...) throws {
-    root = try TemporaryRoot()
-    group = try AppGroup.create(GroupID("org.example.test"), root: root.path)
-    socket = root.file("wayland-9")
-    let pipe = try OneWayPipe()
-    fake = try RunningProgram(
-      "FakeCompositor", [socket] + values, input: .descriptor(pipe.readEnd.number))
-    commands = pipe.takeWriteEnd()
-    try fake.waitForOutput("listens")
-  }
-
-  /// Changes values, and the picture.
-  func send(_ values: String...) throws {
-    try FileHandle(fileDescriptor: commands.number, closeOnDealloc: false)
-      .write(contentsOf: Data((values.joined(separator: " ") + "\n").utf8))
-  }
-
-  func capture(_ arguments: String...) throws -> RunningProgram {
-    try RunningProgram(
-      "framebus-capture",
-      ["wayland", "--root", root.path, "--group", "org.example.test"] + arguments,
-      environment: ["WAYLAND_DISPLAY": socket])
-  }
-
-  func subscriber(onEvent: (@Sendable (StreamEvent) -> Void)? = nil) throws -> Subscriber {
-    var options = SubscriberOptions()
-    options.start = .newest
-    options.onEvent = onEvent
-    return try Subscriber(
-      StreamName("screen"), in: group, options: options,
-      waitingForPublisherUntil: .after(.seconds(60)))
   }
 }

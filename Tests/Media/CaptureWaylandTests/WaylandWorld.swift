@@ -12,8 +12,8 @@ struct WaylandWorld {
   let session: SwaySession
   let stream: StreamName
 
-  init(_ size: String = "320x240") throws {
-    session = try SwaySession(size)
+  init(_ size: String = "320x240", from installation: String? = nil) throws {
+    session = try SwaySession(size, from: installation)
     root = try TemporaryRoot()
     group = try AppGroup.create(GroupID("org.example.test"), root: root.path)
     stream = try StreamName("screen")
@@ -119,6 +119,17 @@ extension Subscriber {
       last = "\(frame.width)x\(frame.height), \(String(frame[0, 0], radix: 16)) at its corner"
     }
     throw HarnessError("no such frame came; the last is \(last)")
+  }
+}
+
+extension Subscriber {
+  /// Receives until the publisher ends the stream.
+  mutating func ending() throws -> FinishReason {
+    let deadline = Deadline.after(.seconds(90))
+    while !deadline.isPast {
+      if case .finished(let reason) = try next(until: .after(.seconds(1))) { return reason }
+    }
+    throw HarnessError("the stream does not end")
   }
 }
 

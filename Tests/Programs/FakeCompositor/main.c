@@ -1,17 +1,20 @@
-// A Wayland compositor with one output, in the wire format itself, that breaks every rule of it.
+// A Wayland compositor with one output and one window, in the wire format itself, that breaks every
+// rule of it.
 //
 //   FakeCompositor SOCKET [NAME=VALUE]…
 //
 // width=, height=, stride=, format=: of its frames; 64, 48, four times the width, 1 (XRGB8888).
-// color=: of all pixels, 0xRRGGBB. version=: of wlr-screencopy, 3. transform=, inverted=1.
+// color=: of all pixels, 0xRRGGBB. version=: of wlr-screencopy, 3; 0 for none. transform=,
+// inverted=1. ext=1: it has ext-image-copy-capture too. closed=1: its window is gone. pointer=1:
+// the second pixel is green, in frames that have the pointer.
 // at=STAGE do=DEED times=N: what it does at the first N moments of a kind. Stages: connect,
 // globals, output, pool, capture, copy. Deeds: silence, close, garbage, oversize, error,
 // failed, flood, strange (an event for an object that is not there), damage (areas outside the
 // picture), twice (each event of a frame two times), early (ready before it was asked).
 //
 // A line on standard input changes the values, `off=1` among them, which fails each capture; each
-// line is a change of the picture too. It prints `capture` and `copy` for each, and `served` once a
-// client has all globals.
+// line is a change of the picture too. It prints `capture` and `copy` for each, `served` once a
+// client has all globals, and `session` and `rested` when a capture of many frames begins and ends.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -30,6 +33,7 @@ enum { MAXIMUM_OBJECTS = 4096, MAXIMUM_BUFFER = 1 << 16 };
 
 enum kind {
   NOTHING, DISPLAY, REGISTRY, OUTPUT, SHM, POOL, BUFFER, DETAILER, DETAILS, COPIER, FRAME,
+  OUTPUT_SOURCES, WINDOW_SOURCES, SOURCE, SESSIONS, SESSION, IMAGE, LIST,
 };
 
 struct object {
@@ -39,6 +43,12 @@ struct object {
   size_t size;
   // Of a buffer.
   int32_t offset, width, height, stride;
+  // Of a frame, or of a session: whether it shows the pointer.
+  bool hasPointer;
+  // Of a session: whether it has delivered a frame.
+  bool isUsed;
+  // Of a frame of a session: that session, and the buffer.
+  uint32_t session, buffer;
 };
 
 static struct object objects[MAXIMUM_OBJECTS];
@@ -51,11 +61,14 @@ static int client = -1;
 static bool isSilent;
 /// The frame that waits for a change, and its buffer; 0 for none.
 static uint32_t waiting, waitingBuffer;
+/// The session that was last created, and the window's handle; 0 for none.
+static uint32_t newestSession, window;
+static long sentWidth, sentHeight, sentFormat;
 /// Nothing was read from the client yet.
 static bool isNew;
 
 static long width = 64, height = 48, stride = 0, format = 1, color = 0x204060, version = 3;
-static long transform, inverted, off, times = 1;
+static long transform, inverted, off, times = 1, ext, closed, pointer;
 static char stage[32], deed[32];
 
 static void set(char *text) {
@@ -70,7 +83,8 @@ static void set(char *text) {
     {"width", &width},         {"height", &height},     {"stride", &stride},
     {"format", &format},       {"color", &color},       {"version", &version},
     {"transform", &transform}, {"inverted", &inverted}, {"off", &off},
-    {"times", &times},
+    {"times", &times},         {"ext", &ext},           {"closed", &closed},
+    {"pointer", &pointer},
   };
   for (size_t index = 0; index < sizeof numbers / sizeof *numbers; index++) {
     if (strcmp(text, numbers[index].name) == 0) *numbers[index].value = strtol(value, NULL, 0);
@@ -138,7 +152,7 @@ static void end_client(void) {
   }
   poolCount = 0;
   memset(objects, 0, sizeof objects);
-  waiting = 0;
+  waiting = newestSession = window = 0;
   printf("ended\n");
 }
 
@@ -164,7 +178,8 @@ static bool misbehaves(const char *now, uint32_t object) {
     put_text(&message, "no");
     send_event(&message, 0);
   } else if (strcmp(deed, "failed") == 0) {
-    send_event(&(struct message){.words = {object}, .count = 2}, 3);
+    bool isImage = objects[object].kind == IMAGE;
+    SEND(object, isImage ? 4 : 3, 0);
   } else if (strcmp(deed, "flood") == 0) {
     for (unsigned index = 0; index < 2000; index++) {
       send_global(2, 100 + index, "wl_output", 4);
@@ -219,7 +234,7 @@ static void offer_frame(uint32_t frame) {
   }
 }
 
-static void fill(const struct object *buffer) {
+static void fill(const struct object *buffer, bool hasPointer) {
   for (int32_t row = 0; row < buffer->height; row++) {
     size_t start = (size_t)buffer->offset + (size_t)row * (size_t)buffer->stride;
     if (buffer->memory == NULL || start + (size_t)buffer->width * 4 > buffer->size) return;
@@ -227,6 +242,7 @@ static void fill(const struct object *buffer) {
     for (int32_t column = 0; column < buffer->width; column++) pixels[column] = (uint32_t)color;
     // The first pixel of the picture in memory.
     if (row == 0) pixels[0] = 0xff0000;
+    if (row == 0 && pointer && hasPointer) pixels[1] = 0x00ff00;
   }
 }
 
@@ -234,7 +250,7 @@ static void finish_frame(uint32_t frame, uint32_t buffer) {
   waiting = 0;
   printf("copy\n");
   if (misbehaves("copy", frame)) return;
-  if (buffer < MAXIMUM_OBJECTS) fill(&objects[buffer]);
+  if (buffer < MAXIMUM_OBJECTS) fill(&objects[buffer], objects[frame].hasPointer);
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   for (int round = 0; round < (does("twice") ? 2 : 1); round++) {
@@ -248,10 +264,102 @@ static void finish_frame(uint32_t frame, uint32_t buffer) {
   }
 }
 
+static void send_bare(uint32_t object, uint32_t opcode) {
+  send_event(&(struct message){.words = {object}, .count = 2}, opcode);
+}
+
+/// Says what buffers a session takes.
+static void constrain(uint32_t session) {
+  printf("capture\n");
+  if (misbehaves("capture", session)) return;
+  sentWidth = width;
+  sentHeight = height;
+  sentFormat = format;
+  for (int round = 0; round < (does("twice") ? 2 : 1); round++) {
+    if (does("early")) send_bare(session, 4);
+    SEND(session, 0, (uint32_t)width, (uint32_t)height);
+    // The client takes the best, wherever it is.
+    if (format == 1) SEND(session, 1, 0x36314752);
+    SEND(session, 1, (uint32_t)format);
+    if (format == 1) SEND(session, 1, 0x30335258);
+    SEND(session, 2, 0);
+    SEND(session, 3, 0x34325258, 8, 0, 0);
+    send_bare(session, 4);
+  }
+}
+
+static void finish_image(uint32_t image) {
+  struct object *frame = &objects[image];
+  waiting = 0;
+  printf("copy\n");
+  if (misbehaves("copy", image)) return;
+  const struct object *buffer = &objects[frame->buffer];
+  if (off || buffer->width != sentWidth || buffer->height != sentHeight) {
+    SEND(image, 4, off ? 0 : 1);
+    return;
+  }
+  fill(buffer, frame->hasPointer);
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  for (int round = 0; round < (does("twice") ? 2 : 1); round++) {
+    if (does("early")) send_bare(image, 3);
+    SEND(image, 0, (uint32_t)transform);
+    if (does("damage")) {
+      for (uint32_t index = 0; index < 100; index++) SEND(image, 1, ~0u - index, 7, ~0u, ~0u);
+    } else {
+      SEND(image, 1, 0, 0, (uint32_t)width, (uint32_t)height);
+    }
+    SEND(image, 2, 0, (uint32_t)now.tv_sec, (uint32_t)now.tv_nsec);
+    send_bare(image, 3);
+  }
+  objects[frame->session].isUsed = true;
+}
+
+/// Tells sessions what has changed, and lets the frame that waits go on.
+static void change_picture(void) {
+  if (client < 0) return;
+  if (closed && window != 0) {
+    SEND(window, 0);
+    window = 0;
+    if (newestSession != 0) send_bare(newestSession, 5);
+    if (waiting != 0 && objects[waiting].kind == IMAGE) SEND(waiting, 4, 2);
+    waiting = 0;
+    return;
+  }
+  bool isOther = sentWidth != width || sentHeight != height || sentFormat != format;
+  if (newestSession != 0 && isOther) constrain(newestSession);
+  if (waiting == 0) return;
+  if (objects[waiting].kind == IMAGE) {
+    finish_image(waiting);
+  } else {
+    finish_frame(waiting, waitingBuffer);
+  }
+}
+
+static void list_window(uint32_t list) {
+  if (closed) return;
+  // The first number of those that a server gives.
+  window = 0xff000000;
+  SEND(list, 0, window);
+  struct message message = event(window);
+  put_text(&message, "fake-1");
+  send_event(&message, 4);
+  message = event(window);
+  put_text(&message, "A \x1b[31mwindow");
+  send_event(&message, 2);
+  message = event(window);
+  put_text(&message, "org.example.fake");
+  send_event(&message, 3);
+  send_bare(window, 1);
+}
+
 static void bind_global(uint32_t name, uint32_t id) {
-  static const enum kind kinds[] = {NOTHING, SHM, OUTPUT, COPIER, DETAILER};
+  static const enum kind kinds[] = {
+    NOTHING, SHM, OUTPUT, COPIER, DETAILER, OUTPUT_SOURCES, WINDOW_SOURCES, SESSIONS, LIST,
+  };
   if (name < sizeof kinds / sizeof *kinds) objects[id].kind = kinds[name];
   if (objects[id].kind == OUTPUT && !misbehaves("output", id)) describe_output(id);
+  if (objects[id].kind == LIST && !misbehaves("list", id)) list_window(id);
 }
 
 // Requests.
@@ -281,6 +389,12 @@ static void handle(
         send_global(made, 2, "wl_output", 4);
         send_global(made, 3, "zwlr_screencopy_manager_v1", (uint32_t)version);
         send_global(made, 4, "zxdg_output_manager_v1", 3);
+        if (ext) {
+          send_global(made, 5, "ext_output_image_capture_source_manager_v1", 1);
+          send_global(made, 6, "ext_foreign_toplevel_image_capture_source_manager_v1", 1);
+          send_global(made, 7, "ext_image_copy_capture_manager_v1", 1);
+          send_global(made, 8, "ext_foreign_toplevel_list_v1", 1);
+        }
         printf("served\n");
       }
       break;
@@ -328,7 +442,7 @@ static void handle(
       break;
     case COPIER:
       if (opcode == 2) break;
-      objects[made].kind = FRAME;
+      objects[made] = (struct object){.kind = FRAME, .hasPointer = arguments[1] != 0};
       offer_frame(made);
       break;
     case FRAME:
@@ -342,6 +456,44 @@ static void handle(
         finish_frame(id, arguments[0]);
       }
       break;
+    case OUTPUT_SOURCES:
+    case WINDOW_SOURCES:
+      if (opcode == 0) objects[made].kind = SOURCE;
+      break;
+    case SESSIONS:
+      if (opcode != 0) break;
+      objects[made] = (struct object){.kind = SESSION, .hasPointer = (arguments[2] & 1) != 0};
+      newestSession = made;
+      printf("session\n");
+      constrain(made);
+      break;
+    case SESSION:
+      if (opcode == 0) {
+        objects[made] = (struct object){
+          .kind = IMAGE, .hasPointer = objects[id].hasPointer, .session = id,
+        };
+      } else {
+        if (newestSession == id) newestSession = 0;
+        printf("rested\n");
+        forget(id);
+      }
+      break;
+    case IMAGE:
+      if (opcode == 0) {
+        if (waiting == id) waiting = 0;
+        forget(id);
+      } else if (opcode == 1) {
+        objects[id].buffer = made;
+      } else if (opcode == 3) {
+        if (objects[objects[id].session].isUsed) {
+          waiting = id;
+        } else {
+          finish_image(id);
+        }
+      }
+      break;
+    case LIST: break;
+    case SOURCE:
     case BUFFER:
     case OUTPUT:
     case DETAILS: forget(id); break;
@@ -402,7 +554,7 @@ static bool read_commands(void) {
   if (count <= 0) return false;
   text[count] = 0;
   for (char *word = strtok(text, " \n"); word != NULL; word = strtok(NULL, " \n")) set(word);
-  if (waiting != 0) finish_frame(waiting, waitingBuffer);
+  change_picture();
   return true;
 }
 

@@ -1,5 +1,6 @@
-// A client of a Wayland compositor that has its outputs written into memory of the caller
-// (wlr-screencopy-unstable-v1). libwayland-client makes its callbacks in C.
+// A client of a Wayland compositor that has its outputs and windows written into memory of the
+// caller (ext-image-copy-capture-v1, else wlr-screencopy-unstable-v1). libwayland-client makes its
+// callbacks in C.
 //
 // Nothing here decides what is captured or how long to wait: each wait has a deadline. Every value
 // that the compositor sends is as it sent it; texts are cut to their fields.
@@ -12,7 +13,11 @@ typedef struct wayland_client wayland_client;
 typedef struct wayland_pool wayland_pool;
 typedef struct wayland_buffer wayland_buffer;
 
-enum { WAYLAND_MAXIMUM_OUTPUTS = 32, WAYLAND_MAXIMUM_DAMAGE = 16 };
+enum {
+  WAYLAND_MAXIMUM_OUTPUTS = 32,
+  WAYLAND_MAXIMUM_WINDOWS = 256,
+  WAYLAND_MAXIMUM_DAMAGE = 16,
+};
 
 struct wayland_output {
   /// The number of its global, which no other output has before the connection ends.
@@ -33,6 +38,16 @@ struct wayland_output {
   int32_t scale;
 };
 
+/// A window of a program. Texts are UTF-8 as far as the compositor keeps to the protocol.
+struct wayland_window {
+  /// Its number in this connection, which no other window has.
+  uint32_t number;
+  /// The compositor's identifier, printable ASCII; no other window ever has it.
+  char id[40];
+  char title[256];
+  char program[128];
+};
+
 typedef enum {
   WAYLAND_NONE,
   /// The compositor was asked for a frame's layout.
@@ -49,6 +64,16 @@ struct wayland_area {
   uint32_t x, y, width, height;
 };
 
+/// What is captured, and how.
+struct wayland_target {
+  /// The `id` of an output, or the `number` of a window.
+  uint32_t id;
+  bool isWindow;
+  bool drawsCursor;
+  /// In the output's logical coordinates; all of it if this is empty.
+  struct wayland_area area;
+};
+
 /// The frame that is being made; there is one at a time.
 struct wayland_frame {
   wayland_stage stage;
@@ -57,6 +82,9 @@ struct wayland_frame {
   uint32_t width, height, stride;
   /// The first row in memory is the lowest.
   bool isInverted;
+  /// `wl_output.transform` of the picture in memory, if the compositor says it with each frame; -1
+  /// if it is the output's.
+  int32_t transform;
   /// Changed since the last frame; with more areas than fit, all may have.
   uint32_t damageCount;
   struct wayland_area damage[WAYLAND_MAXIMUM_DAMAGE];
@@ -88,9 +116,10 @@ bool wayland_client_isSynchronized(const wayland_client *client);
 /// Writes why the connection broke, as text for people; empty if it has no more cause than its end.
 void wayland_client_failure(wayland_client *client, char *text, size_t count);
 
-/// What of the required protocols the compositor lacks; NULL if nothing. Valid after the second
+/// A protocol that the compositor lacks to capture a target; NULL if none. Valid after the second
 /// answer to ``wayland_client_synchronize``.
-const char *wayland_client_missing(const wayland_client *client);
+const char *wayland_client_missing(
+  const wayland_client *client, const struct wayland_target *target);
 
 /// - Returns: how many outputs there are.
 uint32_t wayland_client_outputs(
@@ -99,17 +128,32 @@ uint32_t wayland_client_outputs(
 /// How often an output has changed, or gone.
 uint32_t wayland_client_changes(const wayland_client *client);
 
+/// Whether the compositor lists windows. Valid after the second answer to
+/// ``wayland_client_synchronize``.
+bool wayland_client_listsWindows(const wayland_client *client);
+
+/// - Returns: how many windows there are.
+uint32_t wayland_client_windows(
+  const wayland_client *client, struct wayland_window windows[WAYLAND_MAXIMUM_WINDOWS]);
+
+bool wayland_client_hasWindow(const wayland_client *client, uint32_t number);
+
 /// Asks for the layout of a frame. Ends the frame before it.
-/// - Parameter area: in the output's logical coordinates; NULL for all.
-/// - Returns: false if the output is gone.
-bool wayland_frame_begin(
-  wayland_client *client, uint32_t output, bool drawsCursor, const struct wayland_area *area);
+/// - Returns: false if the output or window is gone.
+bool wayland_frame_begin(wayland_client *client, const struct wayland_target *target);
+
+/// Whether the compositor waits for a change before it writes the next frame, whatever it is asked:
+/// `wayland_client_rest` ends that.
+bool wayland_client_waitsForDamage(const wayland_client *client);
 
 /// Asks for the frame's pixels: at the next refresh, or at the next that changes something.
 void wayland_frame_copy(wayland_client *client, wayland_buffer *buffer, bool waitsForDamage);
 
 /// Ends the frame. The compositor may write into the buffer until it has handled this.
 void wayland_frame_end(wayland_client *client);
+
+/// Ends the frame, and whatever the compositor does for the frames to come.
+void wayland_client_rest(wayland_client *client);
 
 const struct wayland_frame *wayland_client_frame(const wayland_client *client);
 
