@@ -172,8 +172,7 @@ let package = Package(
       exclude: ["Protocols"]),
 
     // L1 … L3: the core
-    module("Platform", ["CLinuxShims", "CURing"]),
-    module("AppGroup", ["Platform"]),
+    module("Platform", ["CLinuxShims", "CURing"]), module("AppGroup", ["Platform"]),
     module("FrameBus", ["AppGroup", "CChecksum", "CFrameLayout", "Platform"]),
     module("GroupSemaphores", ["AppGroup", "CSemaphoreLayout", "Platform"]),
     module("CredentialStore", ["AppGroup", "CSodium", "Platform"]),
@@ -271,9 +270,8 @@ let package = Package(
     // Benchmarks: what the suites of Bench compare with
     bare("BareGrab", [media("CXCB")]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
-    bare("BareRing", ["RingKit"]),
-    bare("BareDatagram", ["RingKit"]),
-    bare("BareFutex", ["RingKit"]),
+    bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
+    bare("BareFutex", ["RingKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
     .target(
       name: "SubjectKit", dependencies: ["RingKit", "LogKit", "SharedLog", "AppGroup", "Platform"],
@@ -284,7 +282,6 @@ let package = Package(
     subject("BusLog", ["SubjectKit", "LogKit", "SharedLog"]),
     subject("BusLogger", ["SubjectKit", "LogKit", "SharedLog", "SharedLogHandler", logging]),
     subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
-    bare("BareWatch", ["RingKit"]),
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),

@@ -105,9 +105,11 @@ package final class SwaySession: Sendable {
   /// - Parameter area: in logical coordinates.
   package func showWindow(_ color: String, x: Int, y: Int, width: Int, height: Int) throws {
     let title = "sample\(x)-\(y)"
-    try command(
-      "for_window", "[title=\"\(title)\"]",
-      "floating enable, resize set \(width) \(height), move absolute position \(x) \(y)")
+    for deed in [
+      "floating enable", "resize set \(width) \(height)", "move absolute position \(x) \(y)",
+    ] {
+      try command("for_window", "[title=\"\(title)\"]", deed)
+    }
     try command(
       "exec", "foot --app-id sample --title \(title) -o locked-title=yes",
       "-o colors.background=\(color) -o pad=0x0 -o cursor.color='\(color) \(color)'",

@@ -125,6 +125,8 @@ void wayland_frame_end(wayland_client *client) {
 void wayland_client_rest(wayland_client *client) {
   wayland_frame_end(client);
   session_end(client);
+  // Nobody may wait, and so send, for long.
+  wl_display_flush(client->display);
 }
 
 const struct wayland_frame *wayland_client_frame(const wayland_client *client) {

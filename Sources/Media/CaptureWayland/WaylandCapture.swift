@@ -4,7 +4,7 @@
   import FrameBus
   import Platform
 
-  /// One run of a capture of an output or window: paced, idle when nothing changes, following new sizes, and
+  /// One run of a capture: paced, idle when nothing changes, following new sizes, and
   /// waiting for a compositor that went away.
   struct WaylandCapture: ~Copyable {
     private var link: WaylandLink?
@@ -250,6 +250,7 @@
     /// What changed, as far as the compositor says; everything if it does not.
     fileprivate func changes(in format: FrameFormat) -> DamageRegion {
       if damageCount == 0 || hasMoreDamage { return .full }
+      // SAFETY: the field is an array of that type, which is copied.
       let areas = unsafe withUnsafeBytes(of: damage) { bytes in
         unsafe Array(bytes.bindMemory(to: wayland_area.self).prefix(Int(damageCount)))
       }

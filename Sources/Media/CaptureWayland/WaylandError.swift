@@ -29,8 +29,8 @@
     public var description: String {
       switch self {
       case .noDisplayNamed:
-        "there is no Wayland compositor to capture: WAYLAND_DISPLAY is not set, or it is a name and "
-          + "XDG_RUNTIME_DIR is not set; run this in a Wayland session, or set WAYLAND_DISPLAY to "
+        "there is no Wayland compositor to capture: WAYLAND_DISPLAY is not set, or it is a name "
+          + "and XDG_RUNTIME_DIR is not set; run this in a Wayland session, or set WAYLAND_DISPLAY to "
           + "the path of the compositor's socket"
       case .unreachable(let path, let error):
         "cannot connect to the Wayland compositor at \(path): \(error.reason); check that it runs, "
@@ -61,8 +61,8 @@
         "the Wayland compositor cannot capture the output \(name) now: it may be off; try "
           + "`swaymsg output \(name) dpms on`"
       case .refusedMemory(let path):
-        "the Wayland compositor at \(path) did not map this process's memory: it may run in another "
-          + "container; capture beside it"
+        "the Wayland compositor at \(path) did not map this process's memory: it may run in "
+          + "another container; capture beside it"
       case .regionOutside(let region, let picture):
         "the region \(region) is outside the picture of \(picture): choose a --size inside it"
       case .unsupportedFormat(let format):

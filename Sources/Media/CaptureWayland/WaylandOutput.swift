@@ -97,6 +97,7 @@
 
   /// The text of a field of fixed size, which ends with a null byte.
   func text<Field>(of field: Field) -> String {
+    // SAFETY: the bytes are read during the call only.
     unsafe withUnsafeBytes(of: field) { bytes in
       unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }

@@ -18,7 +18,7 @@
     public var target: WaylandTarget
     /// The maximum rate; an unchanged picture publishes nothing.
     public var rate = FrameRate(30, 1)
-    /// In pixels of the upright picture of an output; nil for all. A region is clipped to the picture.
+    /// Of an output, in pixels of the upright picture; nil for all. A region is clipped to it.
     public var region: PixelRect?
     public var drawsCursor = true
     /// The picture's orientation in the metadata; nil for what the compositor says.
@@ -55,8 +55,8 @@
       }
       if options.target == .output(nil), link.compositor.outputs.count > 1 {
         session.noticed?(
-          "captures the output \(link.output?.name.plain ?? ""); name another as wayland:OUTPUT, as "
-            + "`framebus screens` lists them")
+          "captures the output \(link.output?.name.plain ?? ""); name another as wayland:OUTPUT, "
+            + "as `framebus screens` lists them")
       }
       let pools = WaylandPools(link.compositor, stop: session.stop)
       var publisherOptions = PublisherOptions()

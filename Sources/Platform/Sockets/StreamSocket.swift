@@ -1,8 +1,8 @@
 import CLinuxShims
 import Glibc
 
-/// Connects to the listening `SOCK_STREAM` socket at a path: `unix(7)`. Never blocks: a full backlog
-/// is an error (`SystemError.isFullQueue`).
+/// Connects to the listening `SOCK_STREAM` socket at a path: `unix(7)`. Never blocks: a full
+/// backlog is an error (`SystemError.isFullQueue`).
 package func connectStream(to path: String) throws(SystemError) -> Descriptor {
   let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
   let descriptor = Descriptor(

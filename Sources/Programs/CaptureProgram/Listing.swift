@@ -73,8 +73,8 @@ struct ListScreens: ParsableCommand {
 
 #if Media
   extension X11Display {
-    /// Whether the screen is a Wayland compositor's. An X server may have a screen of its own beside
-    /// it, and is then captured.
+    /// Whether the screen is a Wayland compositor's. An X server may have a screen of its own
+    /// beside it, and is then captured.
     static var isOfWaylandSession: Bool {
       if WaylandSocket.path() == nil { return false }
       if environmentValue("DISPLAY") == nil { return true }

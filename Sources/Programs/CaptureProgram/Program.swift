@@ -79,7 +79,7 @@ struct CaptureSource: ParsableCommand {
       case nil: if try role.hasProtectedWindows() { throw WaylandError.noProtection }
       }
       settings.allowsWayland = nil
-      // The saver of a Wayland session is the compositor's; a broadcast inhibits that of an X server.
+      // The saver is the compositor's; what a broadcast inhibits is that of an X server.
       if capture.session != nil { settings.whileSaver = nil }
       try SourceKind.wayland.check(settings)
       return WaylandSource(WaylandOptions(settings))

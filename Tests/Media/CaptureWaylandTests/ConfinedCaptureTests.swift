@@ -11,8 +11,7 @@ import Testing
     ["--source", "screen", "--no-protect"],
   ])
   func broadcastIsConfinedAndHasFrames(source: [String]) throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession("ext=1")
+    try withFake("ext=1") { fake in
       let host = try broadcast(source, of: fake)
       var subscriber = try fake.subscriber()
       try subscriber.take { $0[5, 5] == 0x204060 }
@@ -25,8 +24,7 @@ import Testing
 
   /// Its consent would name marked windows as black.
   @Test func broadcastOfTheScreenThatProtectsWindowsIsRefused() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession()
+    try withFake { fake in
       let host = try broadcast(["--source", "screen", "--restarts", "0"], of: fake)
       #expect(try !host.finish().status.isSuccess)
       let log = try output(of: "framebus", ["log"] + fake.location)

@@ -4,6 +4,16 @@ import FrameBus
 import Platform
 import TestSupport
 
+/// Gives a fake compositor, which lives as long as the body runs, under a watchdog.
+func withFake(
+  _ values: String..., what: String = #function, _ body: (FakeSession) throws -> Void
+) throws {
+  try withWatchdog(what) {
+    let fake = try FakeSession(values)
+    try withExtendedLifetime(fake) { try body(fake) }
+  }
+}
+
 /// The fake compositor, a group, and the program that captures.
 final class FakeSession {
   let root: TemporaryRoot
@@ -17,7 +27,7 @@ final class FakeSession {
   static let sessions = "ext=1 version=0"
   static let protocols = [screencopy, sessions]
 
-  init(_ values: String...) throws {
+  init(_ values: [String]) throws {
     root = try TemporaryRoot()
     group = try AppGroup.create(GroupID("org.example.test"), root: root.path)
     socket = root.file("wayland-9")
@@ -47,6 +57,16 @@ final class FakeSession {
     try RunningProgram(
       "framebus-capture", [source] + location + arguments,
       environment: self.environment.merging(environment) { $1 })
+  }
+
+  /// A capture that ends by itself.
+  func captured(
+    _ arguments: String..., source: String = "wayland", environment: [String: String?] = [:]
+  ) throws -> ProgramResult {
+    try RunningProgram(
+      "framebus-capture", [source] + location + arguments,
+      environment: self.environment.merging(environment) { $1 }
+    ).finish()
   }
 
   func subscriber(onEvent: (@Sendable (StreamEvent) -> Void)? = nil) throws -> Subscriber {

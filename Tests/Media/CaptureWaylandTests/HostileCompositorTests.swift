@@ -10,15 +10,14 @@ import Testing
 @Suite struct HostileCompositorTests {
   @Test(
     arguments: ["connect", "globals", "output", "capture"],
-    ["close", "garbage", "oversize", "error", "flood", "strange", "damage", "twice", "early"])
+    ["close", "malformed", "oversize", "error", "flood", "strange", "damage", "twice", "early"])
   func captureStartsOrSaysWhatIsWrong(stage: String, deed: String) throws {
     try captureStartsOrSays(stage, deed, FakeSession.screencopy)
     try captureStartsOrSays(stage, deed, FakeSession.sessions)
   }
 
   private func captureStartsOrSays(_ stage: String, _ deed: String, _ protocols: String) throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession(protocols, "at=\(stage)", "do=\(deed)", "times=1")
+    try withFake(protocols, "at=\(stage)", "do=\(deed)", "times=1") { fake in
       let capture = try fake.capture("--frames", "1")
       if ["flood", "strange", "damage", "twice", "early"].contains(deed) {
         var subscriber = try fake.subscriber()
@@ -34,15 +33,14 @@ import Testing
 
   @Test(
     arguments: ["globals", "pool", "capture", "copy"],
-    ["close", "garbage", "oversize", "error", "flood", "strange", "damage", "twice", "early"])
+    ["close", "malformed", "oversize", "error", "flood", "strange", "damage", "twice", "early"])
   func streamGoesOnWhenTheCompositorIsMended(stage: String, deed: String) throws {
     try streamGoesOn(stage, deed, FakeSession.screencopy)
     try streamGoesOn(stage, deed, FakeSession.sessions)
   }
 
   private func streamGoesOn(_ stage: String, _ deed: String, _ protocols: String) throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession(protocols)
+    try withFake(protocols) { fake in
       let capture = try fake.capture()
       var subscriber = try fake.subscriber()
       try subscriber.take { $0[5, 5] == 0x204060 }
@@ -63,13 +61,12 @@ import Testing
       ("off=1", "cannot capture the output FAKE-1"), ("version=0", "lacks the protocol"),
     ])
   func layoutThatNoFrameCanHaveIsRefused(value: String, reason: String) throws {
-    let result = try FakeSession(value).capture().finish()
+    let result = try FakeSession([value]).captured()
     #expect(result.status == .exited(1) && result.errors.contains(reason), "\(result.errors)")
   }
 
   @Test func changeToAMalformedLayoutPausesTheStream() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession()
+    try withFake { fake in
       let capture = try fake.capture()
       let events = StreamEvents()
       var subscriber = try fake.subscriber { events.add($0) }
@@ -89,7 +86,7 @@ import Testing
 
   @Test func silentCompositorIsNamedAtTheStart() throws {
     try withWatchdog(after: .seconds(600)) {
-      let result = try FakeSession("at=globals", "do=silence").capture().finish()
+      let result = try FakeSession(["at=globals", "do=silence"]).captured()
       #expect(result.status == .exited(1))
       #expect(result.errors.contains("does not answer"), "\(result.errors)")
     }
@@ -97,8 +94,7 @@ import Testing
 
   /// One that falls silent while nothing changes is noticed when a frame is needed.
   @Test func silentCompositorPausesTheStreamUntilItAnswers() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession()
+    try withFake { fake in
       let capture = try fake.capture()
       let events = StreamEvents()
       var subscriber = try fake.subscriber { events.add($0) }
@@ -118,8 +114,7 @@ import Testing
   /// Rows in reverse, on an output that is turned: both are undone at the receiver.
   @Test(arguments: [(0, false), (1, false), (2, true), (5, true), (7, false), (0, true)])
   func pictureIsUprightWhateverLiesInMemory(transform: Int, isInverted: Bool) throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession("transform=\(transform)", "inverted=\(isInverted ? 1 : 0)")
+    try withFake("transform=\(transform)", "inverted=\(isInverted ? 1 : 0)") { fake in
       let capture = try fake.capture()
       var subscriber = try fake.subscriber()
       let picture = try subscriber.take { $0[20, 20] == 0x204060 }

@@ -9,8 +9,7 @@ import Testing
 struct NewerSwayTests {
   @Test(arguments: ["normal", "90", "flipped-270"])
   func framesOfAnOutputEqualAnIndependentGrab(transform: String) throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld("322x243", from: SwaySession.newer)
+    try withWorld("322x243", from: SwaySession.newer) { world in
       try world.session.command("output", SwaySession.firstOutput, "transform", transform)
       try world.session.showWindow("ff00ff", x: 20, y: 30, width: 100, height: 60)
       let capture = try world.capture("--no-cursor")
@@ -25,8 +24,7 @@ struct NewerSwayTests {
   }
 
   @Test func windowIsCapturedFollowedAndEndsItsStream() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld(from: SwaySession.newer)
+    try withWorld(from: SwaySession.newer) { world in
       try world.session.showWindow("ff00ff", x: 20, y: 30, width: 100, height: 60)
       try world.session.showWindow("00ff00", x: 40, y: 40, width: 100, height: 60)
       var source: String?

@@ -8,8 +8,7 @@ import Testing
 @Suite(.enabled(if: SwaySession.isAvailable, "needs sway: scripts/setup --test"))
 struct OutputCaptureTests {
   @Test func framesEqualAnIndependentGrab() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld("322x243")
+    try withWorld("322x243") { world in
       try world.session.showWindow("ff00ff", x: 20, y: 30, width: 100, height: 60)
       let capture = try world.capture("--no-cursor")
       var subscriber = try world.subscriber()
@@ -24,8 +23,7 @@ struct OutputCaptureTests {
   }
 
   @Test func unchangedOutputPublishesNothingAndAChangeHasItsArea() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld()
+    try withWorld { world in
       let capture = try world.capture("--fps", "60")
       var subscriber = try world.subscriber()
       let first = try subscriber.take { $0[10, 10] == 0x204060 }
@@ -48,8 +46,7 @@ struct OutputCaptureTests {
   }
 
   @Test func newSubscriberReceivesAFrameWithoutAChange() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld()
+    try withWorld { world in
       let capture = try world.capture()
       var first = try world.subscriber()
       try first.take { $0[10, 10] == 0x204060 }
@@ -62,8 +59,7 @@ struct OutputCaptureTests {
   }
 
   @Test func nothingIsCapturedWithoutSubscribers() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld()
+    try withWorld { world in
       let capture = try world.capture("--json")
       var subscriber: Subscriber? = try world.subscriber()
       try subscriber?.take { $0[10, 10] == 0x204060 }
@@ -84,8 +80,7 @@ struct OutputCaptureTests {
   }
 
   @Test func newSizeContinuesTheStream() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld()
+    try withWorld { world in
       let capture = try world.capture()
       var subscriber = try world.subscriber()
       try subscriber.take { $0.width == 320 && $0.height == 240 }
@@ -101,8 +96,7 @@ struct OutputCaptureTests {
 
   @Test(arguments: ["90", "180", "270", "flipped", "flipped-90", "flipped-180", "flipped-270"])
   func turnedOutputIsUprightAtTheReceiver(transform: String) throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld()
+    try withWorld { world in
       try world.session.command("output", SwaySession.firstOutput, "transform", transform)
       try world.session.showWindow("ff00ff", x: 10, y: 20, width: 60, height: 40)
       let capture = try world.capture("--no-cursor")
@@ -120,8 +114,7 @@ struct OutputCaptureTests {
 
   @Test(arguments: [("2", "normal"), ("1.6", "90")])
   func regionIsInPixelsOfTheUprightPicture(scale: String, transform: String) throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld("640x480")
+    try withWorld("640x480") { world in
       try world.session.command("output", SwaySession.firstOutput, "scale", scale)
       try world.session.command("output", SwaySession.firstOutput, "transform", transform)
       let factor = try #require(Double(scale))
@@ -139,8 +132,7 @@ struct OutputCaptureTests {
   }
 
   @Test func anotherOutputIsNamed() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld()
+    try withWorld { world in
       try world.session.command("create_output")
       try world.session.command("output", "HEADLESS-2", "mode", "--custom", "200x160@60Hz")
       let capture = try world.capture(source: "wayland:HEADLESS-2")
@@ -157,8 +149,7 @@ struct OutputCaptureTests {
   /// More subscribers than the first pool of such large slots has room for: another pool is made,
   /// while the capture waits for the compositor.
   @Test func furtherSubscribersOfALargeOutputAreServed() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let world = try WaylandWorld("1920x1080")
+    try withWorld("1920x1080") { world in
       let capture = try world.capture()
       for count in 1...4 {
         var subscribers: [WorldSubscriber] = []

@@ -5,6 +5,17 @@ import Platform
 import Synchronization
 import TestSupport
 
+/// Gives a world, which lasts as long as the body runs, under a watchdog.
+func withWorld(
+  _ size: String = "320x240", from installation: String? = nil, what: String = #function,
+  _ body: (WaylandWorld) throws -> Void
+) throws {
+  try withWatchdog(what) {
+    let world = try WaylandWorld(size, from: installation)
+    try withExtendedLifetime(world) { try body(world) }
+  }
+}
+
 /// A Wayland session of its own, a group, and the program that captures an output into the group.
 struct WaylandWorld {
   let root: TemporaryRoot

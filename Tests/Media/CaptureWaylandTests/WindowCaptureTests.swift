@@ -10,8 +10,7 @@ import Testing
   private static let window = "wayland-window:fake-1"
 
   @Test func windowIsCapturedAndItsChangesFollowed() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession(FakeSession.sessions)
+    try withFake(FakeSession.sessions) { fake in
       let capture = try fake.capture(source: Self.window)
       var subscriber = try fake.subscriber()
       let first = try subscriber.take { $0[5, 5] == 0x204060 }
@@ -26,8 +25,7 @@ import Testing
   }
 
   @Test func closedWindowEndsTheStream() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession(FakeSession.sessions)
+    try withFake(FakeSession.sessions) { fake in
       let capture = try fake.capture(source: Self.window)
       var subscriber = try fake.subscriber()
       try subscriber.take { $0[5, 5] == 0x204060 }
@@ -38,8 +36,7 @@ import Testing
   }
 
   @Test func windowOfAKilledCompositorEndsInAnError() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession(FakeSession.sessions)
+    try withFake(FakeSession.sessions) { fake in
       let capture = try fake.capture(source: Self.window)
       var subscriber = try fake.subscriber()
       try subscriber.take { $0[5, 5] == 0x204060 }
@@ -52,28 +49,28 @@ import Testing
   }
 
   @Test func windowsAreListedWithoutControlCharacters() throws {
-    let fake = try FakeSession(FakeSession.sessions)
-    let table = try run("framebus", ["windows"], environment: fake.environment)
-    #expect(table.output.contains(Self.window), "\(table.output)\(table.errors)")
-    #expect(table.output.contains("org.example.fake") && !table.output.contains("\u{1b}"))
-    let list = try run("framebus", ["windows", "--json"], environment: fake.environment)
-    #expect(list.output.contains("\"source\" : \"\(Self.window)\""), "\(list.output)")
+    try withFake(FakeSession.sessions) { fake in
+      let table = try run("framebus", ["windows"], environment: fake.environment)
+      #expect(table.output.contains(Self.window), "\(table.output)\(table.errors)")
+      #expect(table.output.contains("org.example.fake") && !table.output.contains("\u{1b}"))
+      let list = try run("framebus", ["windows", "--json"], environment: fake.environment)
+      #expect(list.output.contains("\"source\" : \"\(Self.window)\""), "\(list.output)")
+    }
   }
 
   @Test(arguments: [
     ("wayland-window:none", FakeSession.sessions, "has no window “none”"),
     (window, FakeSession.screencopy, "lacks the protocol ext_foreign_toplevel_list_v1"),
-    ("wayland-window", FakeSession.sessions, "needs a window that `framebus windows` lists"),
+    ("wayland-window", FakeSession.sessions, "needs a window that `framebus windows"),
   ])
   func errorsSayWhatToDo(source: String, protocols: String, reason: String) throws {
-    let result = try FakeSession(protocols).capture(source: source).finish()
+    let result = try FakeSession([protocols]).captured(source: source)
     #expect(!result.status.isSuccess && result.errors.contains(reason), "\(result.errors)")
   }
 
   /// A session delivers a frame without a change only at its beginning.
   @Test func newSubscriberBeginsANewSessionAndLeavingEndsIt() throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession(FakeSession.sessions)
+    try withFake(FakeSession.sessions) { fake in
       let capture = try fake.capture()
       do {
         var first = try fake.subscriber()
@@ -82,8 +79,8 @@ import Testing
         var second = try fake.subscriber()
         try second.take { $0[5, 5] == 0x204060 }
       }
-      try waitUntil("both sessions have ended: \(fake.fake.output)") {
-        let lines = fake.fake.output.split(separator: "\n")
+      try waitUntil("both sessions have ended: \(fake.fake.output.text)") {
+        let lines = fake.fake.output.text.split(separator: "\n")
         let begun = lines.count { $0 == "session" }
         return begun >= 2 && lines.count { $0 == "rested" } == begun
       }
@@ -93,8 +90,7 @@ import Testing
 
   @Test(arguments: FakeSession.protocols, [true, false])
   func cursorIsInTheFramesIfItIsWanted(protocols: String, isWanted: Bool) throws {
-    try withWatchdog(after: .seconds(600)) {
-      let fake = try FakeSession(protocols, "pointer=1")
+    try withFake(protocols, "pointer=1") { fake in
       let capture = try fake.capture(isWanted ? "--cursor" : "--no-cursor")
       var subscriber = try fake.subscriber()
       let frame = try subscriber.take { $0[5, 5] == 0x204060 }

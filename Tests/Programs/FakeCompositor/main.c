@@ -8,7 +8,7 @@
 // inverted=1. ext=1: it has ext-image-copy-capture too. closed=1: its window is gone. pointer=1:
 // the second pixel is green, in frames that have the pointer.
 // at=STAGE do=DEED times=N: what it does at the first N moments of a kind. Stages: connect,
-// globals, output, pool, capture, copy. Deeds: silence, close, garbage, oversize, error,
+// globals, output, pool, capture, copy. Deeds: silence, close, malformed, oversize, error,
 // failed, flood, strange (an event for an object that is not there), damage (areas outside the
 // picture), twice (each event of a frame two times), early (ready before it was asked).
 //
@@ -61,6 +61,8 @@ static int client = -1;
 static bool isSilent;
 /// The frame that waits for a change, and its buffer; 0 for none.
 static uint32_t waiting, waitingBuffer;
+/// The picture has changed while no frame waited.
+static bool isChanged;
 /// The session that was last created, and the window's handle; 0 for none.
 static uint32_t newestSession, window;
 static long sentWidth, sentHeight, sentFormat;
@@ -125,6 +127,10 @@ static void send_event(struct message *message, uint32_t opcode) {
   send_bytes(message->words, message->count * 4);
 }
 
+static void send_bare(uint32_t object, uint32_t opcode) {
+  send_event(&(struct message){.words = {object}, .count = 2}, opcode);
+}
+
 static void send_numbers(
   uint32_t object, uint32_t opcode, unsigned count, const uint32_t *numbers) {
   struct message message = event(object);
@@ -164,7 +170,7 @@ static bool misbehaves(const char *now, uint32_t object) {
     isSilent = true;
   } else if (strcmp(deed, "close") == 0) {
     end_client();
-  } else if (strcmp(deed, "garbage") == 0) {
+  } else if (strcmp(deed, "malformed") == 0) {
     uint32_t words[64];
     for (unsigned index = 0; index < 64; index++) words[index] = 0x9e3779b9u * (index + 1);
     send_bytes(words, sizeof words);
@@ -199,8 +205,6 @@ static bool misbehaves(const char *now, uint32_t object) {
 
 static bool does(const char *what) { return strcmp(deed, what) == 0 && times > 0; }
 
-// Outputs and frames.
-
 static void describe_output(uint32_t output) {
   struct message message = event(output);
   for (unsigned index = 0; index < 5; index++) put(&message, 0);
@@ -213,13 +217,13 @@ static void describe_output(uint32_t output) {
   message = event(output);
   put_text(&message, "FAKE-1");
   send_event(&message, 4);
-  send_event(&(struct message){.words = {output}, .count = 2}, 2);
+  send_bare(output, 2);
 }
 
 static void offer_frame(uint32_t frame) {
   printf("capture\n");
   if (off) {
-    send_event(&(struct message){.words = {frame}, .count = 2}, 3);
+    send_bare(frame, 3);
     return;
   }
   if (misbehaves("capture", frame)) return;
@@ -229,7 +233,7 @@ static void offer_frame(uint32_t frame) {
     SEND(frame, 0, (uint32_t)format, (uint32_t)width, (uint32_t)height, (uint32_t)rowBytes);
     if (version >= 3) {
       SEND(frame, 5, 0x34325258, 1, 1);
-      send_event(&(struct message){.words = {frame}, .count = 2}, 6);
+      send_bare(frame, 6);
     }
   }
 }
@@ -247,10 +251,13 @@ static void fill(const struct object *buffer, bool hasPointer) {
 }
 
 static void finish_frame(uint32_t frame, uint32_t buffer) {
-  waiting = 0;
+  waiting = isChanged = 0;
   printf("copy\n");
   if (misbehaves("copy", frame)) return;
-  if (buffer < MAXIMUM_OBJECTS) fill(&objects[buffer], objects[frame].hasPointer);
+  const struct object *target = &objects[buffer % MAXIMUM_OBJECTS];
+  // As real ones do when the output has another layout now.
+  if (target->width != width || target->height != height) return send_bare(frame, 3);
+  fill(target, objects[frame].hasPointer);
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   for (int round = 0; round < (does("twice") ? 2 : 1); round++) {
@@ -262,10 +269,6 @@ static void finish_frame(uint32_t frame, uint32_t buffer) {
     }
     SEND(frame, 2, 0, (uint32_t)now.tv_sec, (uint32_t)now.tv_nsec);
   }
-}
-
-static void send_bare(uint32_t object, uint32_t opcode) {
-  send_event(&(struct message){.words = {object}, .count = 2}, opcode);
 }
 
 /// Says what buffers a session takes.
@@ -290,7 +293,7 @@ static void constrain(uint32_t session) {
 
 static void finish_image(uint32_t image) {
   struct object *frame = &objects[image];
-  waiting = 0;
+  waiting = isChanged = 0;
   printf("copy\n");
   if (misbehaves("copy", image)) return;
   const struct object *buffer = &objects[frame->buffer];
@@ -328,7 +331,8 @@ static void change_picture(void) {
   }
   bool isOther = sentWidth != width || sentHeight != height || sentFormat != format;
   if (newestSession != 0 && isOther) constrain(newestSession);
-  if (waiting == 0) return;
+  isChanged = waiting == 0;
+  if (isChanged) return;
   if (objects[waiting].kind == IMAGE) {
     finish_image(waiting);
   } else {
@@ -449,7 +453,7 @@ static void handle(
       if (opcode == 1) {
         if (waiting == id) waiting = 0;
         forget(id);
-      } else if (opcode == 2) {
+      } else if (opcode == 2 && !isChanged) {
         waiting = id;
         waitingBuffer = arguments[0];
       } else {
@@ -485,7 +489,7 @@ static void handle(
       } else if (opcode == 1) {
         objects[id].buffer = made;
       } else if (opcode == 3) {
-        if (objects[objects[id].session].isUsed) {
+        if (objects[objects[id].session].isUsed && !isChanged) {
           waiting = id;
         } else {
           finish_image(id);

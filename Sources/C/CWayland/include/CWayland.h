@@ -113,7 +113,7 @@ int wayland_client_wait(wayland_client *client, int stop, uint64_t deadlineNs);
 bool wayland_client_synchronize(wayland_client *client);
 bool wayland_client_isSynchronized(const wayland_client *client);
 
-/// Writes why the connection broke, as text for people; empty if it has no more cause than its end.
+/// Writes why the connection broke, as text for people; empty for a plain end.
 void wayland_client_failure(wayland_client *client, char *text, size_t count);
 
 /// A protocol that the compositor lacks to capture a target; NULL if none. Valid after the second
