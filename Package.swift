@@ -2,9 +2,9 @@
 import PackageDescription
 
 // What a module may import stands here alone: Tests/Tidy reads it from the manifest, and compares
-// the layers of docs/ARCHITECTURE.md with it. CaptureX11, CaptureGStreamer, UploadGStreamer,
-// LivePage and GStreamerLog are empty without the package trait Media: the core then builds and
-// links without media libraries.
+// the layers of docs/ARCHITECTURE.md with it. CaptureX11, CaptureWayland, CaptureGStreamer,
+// UploadGStreamer, LivePage and GStreamerLog are empty without the package trait Media: the core
+// then builds and links without media libraries.
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -55,10 +55,10 @@ func module(
 /// Declarations and code in C, which a module uses.
 func cModule(
   _ name: String, _ dependencies: [Target.Dependency] = [], cSettings: [CSetting] = [],
-  linkerSettings: [LinkerSetting] = []
+  linkerSettings: [LinkerSetting] = [], exclude: [String] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: "Sources/C/\(name)",
+    name: name, dependencies: dependencies, path: "Sources/C/\(name)", exclude: exclude,
     cSettings: strictC + cSettings, linkerSettings: linkerSettings)
 }
 /// A library of the system, with the packages of Debian that hold its headers.
@@ -75,22 +75,25 @@ func program(
     name: name, dependencies: dependencies, path: "Sources/\(family.rawValue)\(name)",
     swiftSettings: strict)
 }
-/// Tests that start real processes, those among the dependencies. Not optimised: compiled sooner.
+/// Tests that start real processes, those among the dependencies. All use Platform and TestSupport.
+/// Not optimised: compiled sooner.
 func tests(
   _ name: String, in family: Family = .core, _ dependencies: [Target.Dependency] = [],
   exclude: [String] = []
 ) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies, path: "Tests/\(family.rawValue)\(name)",
-    exclude: exclude, swiftSettings: strict + [.unsafeFlags(["-Onone"])])
+    name: name, dependencies: dependencies + ["Platform", "TestSupport"],
+    path: "Tests/\(family.rawValue)\(name)", exclude: exclude,
+    swiftSettings: strict + [.unsafeFlags(["-Onone"])])
 }
 func testTrait(_ name: String, _ description: String) -> Trait {
   .trait(name: name, description: "For the tests alone: " + description)
 }
-/// A program that tests start.
+/// A program that tests start. All use Platform and WorkerSupport.
 func worker(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", swiftSettings: strict)
+    name: name, dependencies: dependencies + ["Platform", "WorkerSupport"],
+    path: "Tests/Programs/\(name)", swiftSettings: strict)
 }
 /// The same, in C: what no rule of ours holds back.
 func cProgram(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -134,7 +137,7 @@ let package = Package(
   traits: [
     .trait(
       name: "Media",
-      description: "Screen capture (XCB) and encoding (GStreamer). The core never needs it."),
+      description: "Screen capture (XCB, Wayland), encoding (GStreamer). The core never needs it."),
     testTrait("CrashPoints", "named points at which a process can be made to die."),
     testTrait("ThreadSanitizer", "what ThreadSanitizer cannot see is done so that it can."),
     testTrait("Fuzzing", "the programs of Fuzz/ make up inputs (scripts/fuzz)."),
@@ -157,10 +160,8 @@ let package = Package(
     systemModule(
       "CXCB",
       pkgConfig: "xcb xcb-composite xcb-damage xcb-randr xcb-screensaver xcb-shm xcb-xfixes",
-      apt: [
-        "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev", "libxcb-randr0-dev",
-        "libxcb-screensaver0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
-      ]),
+      apt: ["1", "-composite0", "-damage0", "-randr0", "-screensaver0", "-shm0", "-xfixes0"]
+        .map { "libxcb\($0)-dev" }),
     systemModule(
       "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-audio-1.0 gstreamer-video-1.0",
       apt: [
@@ -175,10 +176,12 @@ let package = Package(
       linkerSettings: mediaLibraries("gstwebrtc-1.0", "gstsdp-1.0", "crypto")),
     cModule("CCurl", cSettings: [whenMedia], linkerSettings: mediaLibraries("curl")),
     cModule("CHTTPServer", cSettings: [whenMedia], linkerSettings: mediaLibraries("microhttpd")),
+    cModule(
+      "CWayland", cSettings: [whenMedia], linkerSettings: mediaLibraries("wayland-client"),
+      exclude: ["Protocols"]),
 
     // L1 … L3: the core
-    module("Platform", ["CLinuxShims", "CURing"]),
-    module("AppGroup", ["Platform"]),
+    module("Platform", ["CLinuxShims", "CURing"]), module("AppGroup", ["Platform"]),
     module("FrameBus", ["AppGroup", "CChecksum", "CFrameLayout", "Platform"]),
     module("GroupSemaphores", ["AppGroup", "CSemaphoreLayout", "Platform"]),
     module("CredentialStore", ["AppGroup", "CSodium", "Platform"]),
@@ -203,6 +206,7 @@ let package = Package(
       ["AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound"]),
     module("CaptureCamera", in: .media, ["Capture", "FrameBus", "Platform", "CVideo4Linux"]),
     module("CaptureX11", in: .media, ["Capture", "FrameBus", "Platform", media("CXCB")]),
+    module("CaptureWayland", in: .media, ["Capture", "FrameBus", "Platform", "CWayland"]),
     module(
       "CaptureGStreamer", in: .media,
       ["Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem")]),
@@ -249,8 +253,8 @@ let package = Package(
     program(
       "CaptureProgram",
       [
-        "CommandLineSupport", "Capture", "CaptureCamera", "CaptureX11", "AppGroup", "FrameBus",
-        "Platform", argumentParser,
+        "CommandLineSupport", "Capture", "CaptureCamera", "CaptureWayland", "CaptureX11",
+        "AppGroup", "FrameBus", "Platform", argumentParser,
       ]),
     program(
       "CaptureGStreamerProgram",
@@ -319,50 +323,35 @@ let package = Package(
       name: "WorkerSupport", dependencies: ["Platform"], path: "Tests/Programs/WorkerSupport",
       swiftSettings: strict),
     .testTarget(name: "TidyTests", path: "Tests/Tidy", swiftSettings: strict),
-    tests(
-      "FrameBusTests",
-      ["FrameBus", "AppGroup", "Platform", "CChecksum", "CFrameLayout", "TestSupport", "BusWorker"]
-    ),
-    worker("BusWorker", ["FrameBus", "AppGroup", "Platform", "WorkerSupport"]),
-    worker("Prover", ["FrameBus", "AppGroup", "Platform", "TestSupport", "WorkerSupport"]),
+    tests("FrameBusTests", ["FrameBus", "AppGroup", "CChecksum", "CFrameLayout", "BusWorker"]),
+    worker("BusWorker", ["FrameBus", "AppGroup"]),
+    worker("Prover", ["FrameBus", "AppGroup", "TestSupport"]),
     cProgram("HostileMember", ["CFrameLayout"]), cProgram("SemaphorePeer", ["CSemaphoreLayout"]),
-    tests(
-      "ProofTests", ["FrameBus", "AppGroup", "Platform", "TestSupport", "Prover", "HostileMember"]),
+    tests("ProofTests", ["FrameBus", "AppGroup", "Prover", "HostileMember"]),
     tests(
       "GroupSemaphoresTests",
-      [
-        "GroupSemaphores", "AppGroup", "Platform", "CSemaphoreLayout", "TestSupport",
-        "SemaphoreWorker", "SemaphorePeer",
-      ]),
-    worker("SemaphoreWorker", ["GroupSemaphores", "AppGroup", "Platform", "WorkerSupport"]),
+      ["GroupSemaphores", "AppGroup", "CSemaphoreLayout", "SemaphoreWorker", "SemaphorePeer"]),
+    worker("SemaphoreWorker", ["GroupSemaphores", "AppGroup"]),
     tests(
       "CredentialStoreTests",
       [
-        "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "CredentialWorker",
-        "SecretHolder",
+        "CredentialStore", "AppGroup", "BusCLI", "CredentialWorker", "SecretHolder",
       ], exclude: ["Vectors"]),
-    worker("CredentialWorker", ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
-    worker("SecretHolder", ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
+    worker("CredentialWorker", ["CredentialStore", "AppGroup"]),
+    worker("SecretHolder", ["CredentialStore", "AppGroup"]),
     tests(
       "BroadcastTests",
       [
         "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "NotifyCenter",
-        "Platform", "SharedDefaults", "SharedLog", "Sound", "TestSupport", "Upload", "FakeCamera",
-        "BroadcastWorker", "BusCLI", "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram",
+        "SharedDefaults", "SharedLog", "Sound", "Upload", "FakeCamera", "BroadcastWorker", "BusCLI",
+        "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram",
       ]),
-    worker(
-      "BroadcastWorker",
-      [
-        "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "Platform",
-        "WorkerSupport",
-      ]),
+    worker("BroadcastWorker", ["Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus"]),
     tests(
       "CInterfaceTests", in: .adapters,
-      shared.map { .target(name: $0) } + ["Platform", "TestSupport", "BusWorker", "HostileMember"]),
-    tests("GStreamerPluginTests", in: .adapters, ["BusCLI", "CaptureProgram", "TestSupport"]),
-    tests(
-      "DarwinKeychainTests", in: .adapters,
-      ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
+      shared.map { .target(name: $0) } + ["BusWorker", "HostileMember"]),
+    tests("GStreamerPluginTests", in: .adapters, ["BusCLI", "CaptureProgram"]),
+    tests("DarwinKeychainTests", in: .adapters, ["DarwinKeychain", "CredentialStore", "AppGroup"]),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [
@@ -376,120 +365,98 @@ let package = Package(
       path: "Tests/Programs/DarwinWorker", swiftSettings: [.treatAllWarnings(as: .error)]),
     tests(
       "NotifyCenterTests",
-      [
-        "NotifyCenter", "AppGroup", "Platform", "CNotifyLayout", "TestSupport", "NotifyWorker",
-        "MailboxWorker",
-      ]),
-    worker("NotifyWorker", ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"]),
+      ["NotifyCenter", "AppGroup", "CNotifyLayout", "NotifyWorker", "MailboxWorker"]),
+    worker("NotifyWorker", ["NotifyCenter", "AppGroup"]),
     tests(
       "SharedDefaultsTests",
-      [
-        "FoundationDefaults", "SharedDefaults", "AppGroup", "Platform", "TestSupport",
-        "DefaultsWorker", "BusCLI",
-      ]),
-    worker("DefaultsWorker", ["SharedDefaults", "AppGroup", "Platform", "WorkerSupport"]),
-    worker("MailboxWorker", ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"]),
+      ["FoundationDefaults", "SharedDefaults", "AppGroup", "DefaultsWorker", "BusCLI"]),
+    worker("DefaultsWorker", ["SharedDefaults", "AppGroup"]),
+    worker("MailboxWorker", ["NotifyCenter", "AppGroup"]),
     tests(
       "SharedLogTests",
       [
-        "SharedLog", "SharedLogHandler", "LogSinks", "AppGroup", "Platform", "CLogLayout",
-        "TestSupport", "LogWorker", "BusCLI", logging,
+        "SharedLog", "SharedLogHandler", "LogSinks", "AppGroup", "CLogLayout", "LogWorker",
+        "BusCLI", logging,
       ]),
-    worker("LogWorker", ["SharedLog", "AppGroup", "Platform", "WorkerSupport"]),
+    worker("LogWorker", ["SharedLog", "AppGroup"]),
     tests(
       "ConfinementTests",
       [
-        "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
-        "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
+        "Confinement", "AppGroup", "BreakOut", "BusCLI", "CaptureProgram", "ConfineProgram",
+        "RoleHost", "UploadProgram",
       ]),
-    cProgram("BreakOut"),
-    worker("CameraCycler", ["Capture", "CaptureCamera", "Platform", "WorkerSupport"]),
-    worker(
-      "RoleHost", ["Confinement", "CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
+    cProgram("BreakOut"), cProgram("FakeCompositor"),
+    worker("CameraCycler", ["Capture", "CaptureCamera"]),
+    worker("RoleHost", ["Confinement", "CredentialStore", "AppGroup"]),
     tests(
       "EndToEndTests",
-      [
-        "TestSupport", "Platform", "BusCLI", "BusWorker", "CaptureProgram",
-        "CaptureGStreamerProgram", "UploadProgram",
-      ]),
-    tests("SupportTests", ["TestSupport", "Platform"]),
-    tests("PlatformTests", ["TestSupport", "Platform", "PeerSignaller"]),
-    worker("PeerSignaller", ["Platform", "WorkerSupport"]),
-    tests("AppGroupTests", ["TestSupport", "AppGroup", "Platform"]),
+      ["BusCLI", "BusWorker", "CaptureProgram", "CaptureGStreamerProgram", "UploadProgram"]),
+    tests("SupportTests", []),
+    tests("PlatformTests", ["PeerSignaller"]),
+    worker("PeerSignaller", []),
+    tests("AppGroupTests", ["AppGroup"]),
     tests(
       "CLITests",
       [
-        "TestSupport", "AppGroup", "Capture", "CommandLineSupport", "Platform", "SharedDefaults",
-        "Upload", "BusCLI", "CaptureProgram", "ConfineProgram", "UploadProgram", argumentParser,
+        "AppGroup", "Capture", "CommandLineSupport", "SharedDefaults", "Upload", "BusCLI",
+        "CaptureProgram", "ConfineProgram", "UploadProgram", argumentParser,
       ]),
     tests(
       "RecordingTests", in: .media,
-      [
-        "TestSupport", "Recording", "Capture", "AppGroup", "FrameBus", "Platform", "BusCLI",
-        "BusWorker", "CaptureProgram",
-      ]),
-    tests(
-      "SoundTests", in: .media,
-      ["Sound", "AppGroup", "FrameBus", "Platform", "SharedDefaults", "TestSupport"]),
-    worker("UploadTestPublisher", ["AppGroup", "FrameBus", "Platform"]),
+      ["Recording", "Capture", "AppGroup", "FrameBus", "BusCLI", "BusWorker", "CaptureProgram"]),
+    tests("SoundTests", in: .media, ["Sound", "AppGroup", "FrameBus", "SharedDefaults"]),
+    worker("UploadTestPublisher", ["AppGroup", "FrameBus"]),
     cProgram("SoundThread", ["CGStreamer"]), cProgram("FakeCamera"),
     tests(
       "UploadTests", in: .media,
-      [
-        "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "Sound",
-        "UploadTestPublisher",
-      ]),
+      ["Upload", "AppGroup", "FrameBus", "Sound", "UploadTestPublisher"]),
     tests(
       "UploadGStreamerTests", in: .media,
       [
-        "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform", "Replay",
-        "UploadTestPublisher", "UploadProgram", "BusCLI", "CaptureProgram",
-        "CaptureGStreamerProgram", "ConfineProgram", "SoundThread",
+        "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Replay", "UploadTestPublisher",
+        "UploadProgram", "BusCLI", "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram",
+        "SoundThread",
       ]),
     tests(
       "WHIPTests", in: .media,
       [
-        "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
-        "ConfineProgram", "UploadProgram", "UploadTestPublisher",
+        "WHIP", "CredentialStore", "BusCLI", "CaptureProgram", "ConfineProgram", "UploadProgram",
+        "UploadTestPublisher",
       ]),
     tests(
       "LivePageTests", in: .media,
       [
-        "TestSupport", "LivePage", "WHIP", "Platform", "BusCLI", "CaptureProgram", "ViewProgram",
-        "UploadProgram", "UploadTestPublisher",
+        "LivePage", "WHIP", "BusCLI", "CaptureProgram", "ViewProgram", "UploadProgram",
+        "UploadTestPublisher",
       ]),
     tests(
       "GuideTests",
-      [
-        "TestSupport", "AppGroup", "Capture", "CommandLineSupport", "FrameBus", "Platform",
-        "Upload", argumentParser,
-      ]),
+      ["AppGroup", "Capture", "CommandLineSupport", "FrameBus", "Upload", argumentParser]),
     tests(
       "CaptureTests", in: .media,
       [
-        "TestSupport", "Capture", "CaptureCamera", "AppGroup", "FrameBus", "Platform", "BusCLI",
-        "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram", "UploadProgram",
-        "FakeCamera", "CameraCycler",
+        "Capture", "CaptureCamera", "AppGroup", "FrameBus", "BusCLI", "CaptureProgram",
+        "CaptureGStreamerProgram", "ConfineProgram", "UploadProgram", "FakeCamera", "CameraCycler",
       ]),
     tests(
       "CaptureX11Tests", in: .media,
       [
-        "TestSupport", "Capture", "AppGroup", "FrameBus", "FrontApplication", "Platform",
-        "BusCLI", "CaptureProgram", "NotifyCenter", "ScreenRecorder", "UploadProgram",
+        "Capture", "AppGroup", "FrameBus", "FrontApplication", "BusCLI", "CaptureProgram",
+        "NotifyCenter", "ScreenRecorder", "UploadProgram",
       ]),
     tests(
+      "CaptureWaylandTests", in: .media,
+      ["AppGroup", "FrameBus", "BusCLI", "CaptureProgram", "ConfineProgram", "FakeCompositor"]),
+    tests(
       "CaptureGStreamerTests", in: .media,
-      [
-        "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureGStreamerProgram",
-        "CaptureProgram", "BusCLI",
-      ]),
+      ["Capture", "AppGroup", "FrameBus", "CaptureGStreamerProgram", "CaptureProgram", "BusCLI"]),
     tests(
       "BenchTests",
       [
-        "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BusViewer", "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults",
-        "UserSettings", "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium",
-        "BusCredential", "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
+        "Bench", "BusCLI", "BareGrab", "BareRing", "BusRing", "BusViewer", "BareDatagram",
+        "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings", "BareLog", "BusLog",
+        "BusLogger", "BusLogReader", "BareSodium", "BusCredential", "BareUpload", "LiveReceiver",
+        "CaptureProgram", "UploadProgram",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -25,7 +25,9 @@ package struct Confinement: Hashable, Sendable {
   package var variables: [String] = []
   /// Those that a process of another user than its host's gets without confinement.
   static let variablesOfOtherUsers =
-    SystemPaths.variables + ["DISPLAY", "XAUTHORITY", "PULSE_SERVER", "PULSE_COOKIE"]
+    SystemPaths.variables + [
+      "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "PULSE_SERVER", "PULSE_COOKIE",
+    ]
   /// Whether an unprivileged user may use a user namespace to get a private root. All other users
   /// appear as nobody in it, so it does not suit a group that several users share.
   package var mayMapUsers = true
@@ -57,11 +59,17 @@ extension Confinement {
   /// libraries of the host's files.
   /// - Parameters:
   ///   - display: such as `:0`; grants its socket and cookie. Nil for none.
+  ///   - compositor: the path of its socket, which it grants. Nil for none.
   ///   - user: the user that it runs as; nil for this process's.
   package static func capture(
-    in group: AppGroup, display: String? = nil, as user: UserAccount? = nil
+    in group: AppGroup, display: String? = nil, compositor: String? = nil,
+    as user: UserAccount? = nil
   ) -> Confinement {
     var result = member(of: group, as: user)
+    if let compositor {
+      result.grantNamed(.write, compositor)
+      result.variables.append("WAYLAND_DISPLAY")
+    }
     if let display {
       let number = display.drop { $0 == ":" }.prefix { $0.isNumber }
       result.grants.append(PathGrant(.write, "/tmp/.X11-unix/X\(number)"))

@@ -64,36 +64,3 @@ import Testing
     withExtendedLifetime(witness) {}
   }
 }
-
-/// Tests/Tools/copy_counter.c, compiled and preloaded.
-struct CopyCounter {
-  private let root = Result { try TemporaryRoot() }
-  private let library: String
-  private let record: String
-
-  struct Counts {
-    let large: UInt64
-    let outOfPool: UInt64
-    let largestBytes: UInt64
-  }
-
-  init() throws {
-    let root = try root.get()
-    library = root.file("copy_counter.so")
-    record = root.file("counts")
-    try output(
-      of: "cc",
-      ["-shared", "-fPIC", "-O1", "-fno-builtin", "-o", library, tool("copy_counter.c"), "-ldl"])
-  }
-
-  var environment: [String: String?] { ["LD_PRELOAD": library, "COPY_COUNTER": record] }
-
-  func counts(of processID: Int32) throws -> Counts {
-    let data = try Data(contentsOf: URL(fileURLWithPath: "\(record).\(processID)"))
-    // SAFETY: the file is one page, as the library created it.
-    let words = unsafe data.prefix(24).withUnsafeBytes { bytes in
-      (0..<3).map { unsafe bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
-    }
-    return Counts(large: words[0], outOfPool: words[1], largestBytes: words[2])
-  }
-}

@@ -2,7 +2,8 @@
 /// here, a list that only gets shorter. Elsewhere memory is a span.
 enum PointerRule {
   static let modules: Set = [
-    "Platform", "CInterface", "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
+    "Platform", "CInterface", "CaptureX11", "CaptureWayland", "CaptureGStreamer", "GStreamerLog",
+    "UploadGStreamer",
   ]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/Publisher/PublisherCore.swift",

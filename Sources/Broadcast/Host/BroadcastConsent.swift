@@ -57,8 +57,9 @@ extension BroadcastConsent {
       || types.contains { $0 != .video && request.soundSource(of: $0).map(Self.isPrivate) == true }
     let picture =
       switch source {
-      case .screen?: "Everything on your screen, including notifications, is shown"
-      case .window?: "Everything in the window is shown"
+      case .screen?, .wayland?:
+        "Everything on your screen, including notifications, is shown"
+      case .window?, .waylandWindow?: "Everything in the window is shown"
       case .camera?: "What your camera sees is shown"
       case .stream(let name)?:
         "The frames that applications of this group publish as \(name) are shown"
@@ -98,7 +99,7 @@ extension BroadcastConsent {
   private static func isPrivate(_ source: String) -> Bool {
     switch (try? SourceSpecification(source))?.kind.needs {
     case .nothing?, .file?: false
-    case .display?, .soundServer?, .camera?, .anything?, .publisher?, nil: true
+    case .display?, .compositor?, .soundServer?, .camera?, .anything?, .publisher?, nil: true
     }
   }
 

@@ -5,8 +5,11 @@ import Platform
 /// in the syntax of `framebus capture`.
 enum CaptureNeeds: Hashable {
   case nothing
-  /// A display such as `:0`; nil for the default.
-  case display(String?)
+  /// A display such as `:0`; nil for the default. In a Wayland session its screen may be the
+  /// compositor's, whose socket the capture then needs as well.
+  case display(String?, compositor: String? = nil)
+  /// The socket of a Wayland compositor; nil if the environment names none.
+  case compositor(String?)
   case file(String)
   case soundServer
   /// The device of a camera.
@@ -21,7 +24,12 @@ enum CaptureNeeds: Hashable {
     }
     switch source.kind.needs {
     case .nothing, .publisher: self = .nothing
-    case .display: self = Self.ofDisplay(source.display ?? environmentValue("DISPLAY"))
+    case .display:
+      self = Self.ofDisplay(source.display ?? environmentValue("DISPLAY"))
+      if source == .screen(display: nil), case .display(let name, _) = self {
+        self = .display(name, compositor: WaylandSocket.path())
+      }
+    case .compositor: self = .compositor(WaylandSocket.path())
     case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
     case .camera: self = source.path.map { .camera($0) } ?? .unknown

@@ -11,7 +11,10 @@ extension RoleStarter {
   func confinement(of needs: CaptureNeeds, as user: UserAccount?) -> Confinement? {
     switch needs {
     case .nothing: return .capture(in: group, as: user)
-    case .display(let name): return .capture(in: group, display: name, as: user)
+    case .display(let name, let compositor):
+      return .capture(in: group, display: name, compositor: compositor, as: user)
+    case .compositor(let socket):
+      return .capture(in: group, compositor: socket ?? "", as: user)
     case .soundServer: return .soundCapture(in: group, as: user)
     case .file(let path):
       var confinement = Confinement.capture(in: group, as: user)

@@ -171,15 +171,34 @@ enum DoctorChecks {
       fix: "start PulseAudio, or PipeWire with pipewire-pulse, or set PULSE_SERVER")
   }
 
+  /// Whether a process has the compositor's socket. What the compositor can do, only a capture
+  /// finds out.
+  private static func compositor() -> DoctorCheck {
+    func limited(_ why: String, fix: String) -> DoctorCheck {
+      DoctorCheck("screen", .limited, "Wayland, where X11 capture is black: \(why)", fix: fix)
+    }
+    guard let path = WaylandSocket.path() else {
+      return limited(
+        "no compositor is named", fix: "set WAYLAND_DISPLAY and XDG_RUNTIME_DIR")
+    }
+    do { _ = try connectStream(to: path) } catch {
+      return limited("\(error)", fix: "start the compositor, or set WAYLAND_DISPLAY to its socket")
+    }
+    let desktops = environmentValue("XDG_CURRENT_DESKTOP")?.split(separator: ":") ?? []
+    if let desktop = desktops.first(where: { ["GNOME", "KDE"].contains($0) }) {
+      return limited(
+        "\(desktop) lets its portal alone capture",
+        fix: "`framebus capture 'gst:pipewiresrc path=NODE'`, or log in to an X11 session")
+    }
+    return DoctorCheck(
+      "screen", .ok, "Wayland at \(path); `framebus screens` says whether it can be captured")
+  }
+
   private static func display() -> DoctorCheck {
     let isWayland =
       environmentValue("WAYLAND_DISPLAY") != nil
       || environmentValue("XDG_SESSION_TYPE") == "wayland"
-    if isWayland {
-      return DoctorCheck(
-        "screen", .limited, "Wayland, where X11 capture is black",
-        fix: "`framebus demo --virtual`, or log in to an X11 session")
-    }
+    if isWayland { return compositor() }
     guard let display = environmentValue("DISPLAY") else {
       return DoctorCheck(
         "screen", .limited, "no DISPLAY", fix: "`framebus demo` starts a virtual one")

@@ -39,6 +39,10 @@ public struct Publisher: ~Copyable {
     core.options.streamChanged?(.format(format))
   }
 
+  /// Replaces the memory of later frames, so that another process can map it before it is sealed
+  /// (`PublisherOptions.poolWillSeal`). Subscribers stay attached. No loan may be out.
+  package mutating func renewPool() throws(PublisherError) { try core.renewPool() }
+
   /// The format of the next frame.
   public var format: FrameFormat { core.ring.format }
 

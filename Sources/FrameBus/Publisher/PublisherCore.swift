@@ -166,15 +166,21 @@ import Synchronization
   func setFormat(_ format: FrameFormat) throws(PublisherError) {
     guard format != ring.format else { return }
     if format.byteCount > ring.pool.slotBytes {
-      let slotBytes = try Self.slotBytes(for: format, options)
-      let pool = try pools.replace(slotBytes: slotBytes) { plan throws(PublisherError) in
-        try Self.makePool(plan, stream: stream, options)
-      }
-      pool.populate(slots: options.slotCount(holding: 0))
-      begin(pool)
+      try replacePool(slotBytes: Self.slotBytes(for: format, options))
     }
     ring.format = format
     ring.formatVersion += 1
+  }
+
+  /// Replaces the pool by one of slots of the same size.
+  func renewPool() throws(PublisherError) { try replacePool(slotBytes: ring.pool.slotBytes) }
+
+  private func replacePool(slotBytes: Int) throws(PublisherError) {
+    let pool = try pools.replace(slotBytes: slotBytes) { plan throws(PublisherError) in
+      try Self.makePool(plan, stream: stream, options)
+    }
+    pool.populate(slots: options.slotCount(holding: 0))
+    begin(pool)
   }
 
   /// Writes the record of a format epoch over that of the epoch `ringDepth` earlier. No valid

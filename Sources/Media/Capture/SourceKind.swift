@@ -34,6 +34,8 @@ public struct SourceKind: Sendable {
   public enum Needs: String, Sendable {
     case nothing
     case display
+    /// A Wayland compositor's socket.
+    case compositor
     /// A file, which it reads.
     case file
     case soundServer = "sound server"
@@ -54,7 +56,7 @@ public struct SourceKind: Sendable {
     plugins: [String: String] = [:],
     parse: @escaping Parse
   ) {
-    name = String(form.prefix { $0.isLetter || $0.isNumber })
+    name = String(form.prefix { $0.isLetter || $0.isNumber || $0 == "-" })
     self.form = form
     self.help = help
     self.program = program
@@ -97,11 +99,32 @@ extension SourceKind {
   ]
 
   static let screen = SourceKind(
-    "screen[:DISPLAY]", "X11 screen", needs: .display, options: drawn, rate: drawnRate
+    "screen[:DISPLAY]", "X11 screen, or that of a Wayland session", needs: .display, options: drawn,
+    rate: drawnRate
   ) { argument throws(SourceSpecificationError) in
     if argument == "" { throw .missingArgument("screen:", "a display such as screen:0") }
     // `screen:1` and `screen::1` both mean display `:1`; `screen:host:0` means `host:0`.
     return .screen(display: argument.map { $0.contains(":") ? $0 : ":\($0)" })
+  }
+
+  public static let wayland = SourceKind(
+    "wayland[:OUTPUT]", "Output of a Wayland compositor such as sway", needs: .compositor,
+    options: [.fps, .size, .orientation, .cursor], rate: drawnRate
+  ) { argument throws(SourceSpecificationError) in
+    if argument == "" {
+      throw .missingArgument("wayland:", "an output that `framebus screens` lists")
+    }
+    return .wayland(output: argument)
+  }
+
+  public static let waylandWindow = SourceKind(
+    "wayland-window:ID", "One window of a Wayland compositor that lists them", needs: .compositor,
+    options: [.fps, .orientation, .cursor], rate: drawnRate
+  ) { argument throws(SourceSpecificationError) in
+    guard let argument, !argument.isEmpty else {
+      throw .missingArgument("wayland-window", "a window that `framebus windows` lists")
+    }
+    return .waylandWindow(id: argument)
   }
 
   static let window = SourceKind(
@@ -202,7 +225,8 @@ extension SourceKind {
 
   /// The rows.
   public static let all = [
-    screen, window, camera, test, file, y4m, gst, pulse, tone, beep, stream,
+    screen, wayland, waylandWindow, window, camera,
+    test, file, y4m, gst, pulse, tone, beep, stream,
   ]
 
   /// The rows that match, one a line, as help lists them.

@@ -5,6 +5,10 @@ import Sound
 public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   /// An X11 screen; nil for the display that `DISPLAY` names.
   case screen(display: String?)
+  /// An output of the compositor that `WAYLAND_DISPLAY` names; nil for the first.
+  case wayland(output: String?)
+  /// A window of that compositor, by the compositor's identifier.
+  case waylandWindow(id: String)
   /// A window of the display that `DISPLAY` names.
   case window(WindowSelector)
   case test(TestPatternStyle)
@@ -39,6 +43,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   public var kind: SourceKind {
     switch self {
     case .screen: .screen
+    case .wayland: .wayland
+    case .waylandWindow: .waylandWindow
     case .window: .window
     case .test: .test
     case .file: .file
@@ -56,6 +62,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     let argument: String? =
       switch self {
       case .screen(let display): display
+      case .wayland(let output): output
+      case .waylandWindow(let id): id
       case .window(let selector): "\(selector)"
       case .test(let style): style.rawValue
       case .file(let path): path
@@ -80,7 +88,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case .file(let path): path
     case .y4m(let path): path
     case .camera(let name): name.flatMap { $0.hasPrefix("/") ? $0 : nil }
-    case .screen, .window, .test, .tone, .pulse, .pipeline, .stream: nil
+    case .screen, .wayland, .waylandWindow, .window: nil
+    case .test, .tone, .pulse, .pipeline, .stream: nil
     }
   }
 

@@ -1,8 +1,10 @@
 import ArgumentParser
 import Capture
+import CaptureWayland
 import CaptureX11
 import CommandLineSupport
 import FrameBus
+import Platform
 
 /// `framebus windows [WINDOW]`.
 struct ListWindows: ParsableCommand {
@@ -15,9 +17,13 @@ struct ListWindows: ParsableCommand {
   #if Media
     func run() throws {
       let terminal = global.terminal
+      let selector = try choice.selector()
+      if selector == nil, X11Display.isOfWaylandSession, let windows = try WaylandWindow.all() {
+        return try show(windows.map(WindowReport.init), "the compositor has no windows")
+      }
       let display = try X11Display()
       let windows =
-        if let selector = try choice.selector() {
+        if let selector {
           [try display.window(selector) { terminal.reportPick() }]
         } else {
           try display.windows()
@@ -25,11 +31,15 @@ struct ListWindows: ParsableCommand {
       if try display.belongsToWayland() {
         terminal.report("this is a Wayland session: only the windows of X11 programs are listed")
       }
-      if global.json { return try terminal.printJSON(windows.map(WindowReport.init)) }
-      if windows.isEmpty { return terminal.report("the X display \(display.name) has no windows") }
+      try show(windows.map(WindowReport.init), "the X display \(display.name) has no windows")
+    }
+
+    private func show(_ windows: [WindowReport], _ nothing: String) throws {
+      if global.json { return try global.terminal.printJSON(windows) }
+      if windows.isEmpty { return global.terminal.report(nothing) }
       var table = TextTable(["title", "program", "process", "size", "state", "source"])
-      for window in windows.map(WindowReport.init) { table.add(window.cells) }
-      for line in table.lines { try terminal.print(line) }
+      for window in windows { table.add(window.cells) }
+      for line in table.lines { try global.terminal.print(line) }
     }
   #else
     func run() throws { throw NoMedia(source: "window") }
@@ -45,7 +55,12 @@ struct ListScreens: ParsableCommand {
 
   #if Media
     func run() throws {
-      let screens = try X11Display().screens().map(ScreenReport.init)
+      let screens =
+        if X11Display.isOfWaylandSession {
+          try WaylandOutput.all().map(ScreenReport.init)
+        } else {
+          try X11Display().screens().map(ScreenReport.init)
+        }
       if global.json { return try global.terminal.printJSON(screens) }
       var table = TextTable(["name", "size", "rate", "state", "source"])
       for screen in screens { table.add(screen.cells) }
@@ -57,6 +72,16 @@ struct ListScreens: ParsableCommand {
 }
 
 #if Media
+  extension X11Display {
+    /// Whether the screen is a Wayland compositor's. An X server may have a screen of its own
+    /// beside it, and is then captured.
+    static var isOfWaylandSession: Bool {
+      if WaylandSocket.path() == nil { return false }
+      if environmentValue("DISPLAY") == nil { return true }
+      return (try? X11Display().belongsToWayland()) ?? true
+    }
+  }
+
   extension Terminal {
     /// Tells the user to click on a window.
     func reportPick() {
@@ -75,12 +100,13 @@ struct ListScreens: ParsableCommand {
     let instance: String
     let pid: Int32?
     let process: String?
-    let x: Int
-    let y: Int
-    let width: Int
-    let height: Int
-    let isShown: Bool
-    let isFront: Bool
+    /// Nil for a window of a Wayland compositor, and so are the next five.
+    let x: Int?
+    let y: Int?
+    let width: Int?
+    let height: Int?
+    let isShown: Bool?
+    let isFront: Bool?
 
     private enum CodingKeys: CodingKey {
       case id, source, title, program, instance, pid, process, x, y, width, height, isShown, isFront
@@ -105,10 +131,30 @@ struct ListScreens: ParsableCommand {
       isFront = window.isFront
     }
 
+    init(_ window: WaylandWindow) {
+      id = window.id
+      source = "\(SourceSpecification.waylandWindow(id: window.id))"
+      title = window.title
+      cellTitle = window.title
+      program = window.program
+      instance = window.program
+      (pid, process, isShown, isFront) = (nil, nil, nil, nil)
+      (x, y, width, height) = (nil, nil, nil, nil)
+    }
+
+    private var size: String {
+      guard let x, let y, let width, let height else { return "" }
+      return "\(width)x\(height)+\(x)+\(y)"
+    }
+
+    private var state: String {
+      isFront == true ? "front" : isShown.map { $0 ? "shown" : "hidden" } ?? ""
+    }
+
     var cells: [String] {
       [
         cellTitle, program, pid.map { "\(process ?? "") \($0)" } ?? "",
-        "\(width)x\(height)+\(x)+\(y)", isFront ? "front" : isShown ? "shown" : "hidden", source,
+        size, state, source,
       ].map(\.plain)
     }
   }
@@ -138,6 +184,15 @@ struct ListScreens: ParsableCommand {
       height = area.height
       refreshHz = screen.refreshHz.map { ($0 * 100).rounded() / 100 }
       isPrimary = screen.isPrimary
+    }
+
+    init(_ output: WaylandOutput) {
+      source = "\(SourceSpecification.wayland(output: output.name))"
+      size = nil
+      name = output.name
+      (x, y, width, height) = (output.x, output.y, output.width, output.height)
+      refreshHz = output.refreshHz
+      isPrimary = false
     }
 
     var cells: [String] {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Capture
 import CaptureCamera
+import CaptureWayland
 import CaptureX11
 import CommandLineSupport
 import FrameBus
@@ -56,7 +57,13 @@ struct CaptureSource: ParsableCommand {
       try role.run(Y4MSource(path: path, rate: settings.frameRate, content: content))
     case .camera(let name):
       try role.run(CameraSource(name, settings, endsWhenLost: CaptureRole.isConfined))
-    case .screen(let display): try role.run(screen(display, role))
+    case .screen(let display):
+      if display == nil, settings.allowsWayland != true, isWaylandSession {
+        return try role.run(waylandScreen(role))
+      }
+      try role.run(screen(display, role))
+    case .wayland(let output): try role.run(wayland(.output(output), role))
+    case .waylandWindow(let id): try role.run(wayland(.window(id), role))
     case .window: try role.run(screen(nil, window: window, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse, .stream: break
@@ -86,6 +93,32 @@ struct CaptureSource: ParsableCommand {
       return try X11Display().window(selector) { global.terminal.reportPick() }.id
     }
 
+    private var isWaylandSession: Bool { X11Display.isOfWaylandSession }
+
+    /// The screen of a Wayland session, for a user who named none.
+    private func waylandScreen(_ role: CaptureRole) throws -> WaylandSource {
+      var settings = try capture.settings()
+      switch settings.protection {
+      case .on?: throw WaylandError.noProtection
+      case .off?: settings.protection = nil
+      case nil: if try role.hasProtectedWindows() { throw WaylandError.noProtection }
+      }
+      settings.allowsWayland = nil
+      // The saver is the compositor's; what a broadcast inhibits is that of an X server.
+      if capture.session != nil { settings.whileSaver = nil }
+      try SourceKind.wayland.check(settings)
+      return WaylandSource(WaylandOptions(settings))
+    }
+
+    private func wayland(_ target: WaylandTarget, _ role: CaptureRole) throws -> WaylandSource {
+      if try role.hasProtectedWindows() {
+        global.terminal.warn(
+          "the group's setting protectedWindows has no effect: a compositor does not tell where "
+            + "windows are")
+      }
+      return WaylandSource(WaylandOptions(try capture.settings(), of: target))
+    }
+
     private func screen(
       _ display: String?, window: UInt32? = nil, _ role: CaptureRole
     ) throws -> ScreenSource {
@@ -98,6 +131,17 @@ struct CaptureSource: ParsableCommand {
     }
   #else
     private func chosenWindow(_ source: SourceSpecification) throws -> UInt32? { nil }
+    private var isWaylandSession: Bool { false }
+
+    private func waylandScreen(_ role: CaptureRole) throws -> TestSource {
+      throw NoMedia(source: capture.source)
+    }
+
+    private enum WaylandTarget { case output(String?), window(String) }
+
+    private func wayland(_ target: WaylandTarget, _ role: CaptureRole) throws -> TestSource {
+      throw NoMedia(source: capture.source)
+    }
 
     private func screen(
       _ display: String?, window: UInt32? = nil, _ role: CaptureRole

@@ -97,6 +97,11 @@ public struct CaptureRole {
     return protection
   }
 
+  /// Whether the group's setting names windows that must not be seen.
+  public func hasProtectedWindows() throws -> Bool {
+    try !WindowRule.setting(of: session.group).isEmpty
+  }
+
   /// Reports the format of a source's sound, before its first sound.
   private static func reportFormat(_ format: AudioFormat, _ terminal: Terminal) {
     ProductLog.setSilent(false)
