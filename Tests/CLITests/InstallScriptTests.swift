@@ -31,7 +31,8 @@ struct InstallScriptTests {
         'echo prefix=nowhere > lib/pkgconfig/framebus.pc; echo text > include/framebus.h' \
         > "check out/scripts/library"
       printf '%s\n' '#!/bin/sh' 'mkdir -p "$1/lib/gstreamer-1.0"' \
-        'cp /bin/true "$1/lib/gstreamer-1.0/libgstframebus.so"' > "check out/scripts/gstreamer-plugin"
+        'cp /bin/true "$1/lib/gstreamer-1.0/libgstframebus.so"' \
+        > "check out/scripts/gstreamer-plugin"
       chmod +x "check out/scripts/"* bin/swift built/generate-manual
       for name in "" -capture -capture-gstreamer -upload -view -confine; do
         cp /bin/true "built/framebus$name"; done

@@ -494,10 +494,12 @@ static void publish_again(void) {
 }
 
 static GstPadProbeReturn note_sequence(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
-  (void)pad;
   guint64 *ends = data;
   ends[1] = GST_BUFFER_OFFSET(GST_PAD_PROBE_INFO_BUFFER(info));
-  if (ends[0] == 0) ends[0] = ends[1];
+  if (ends[0] > 0) return GST_PAD_PROBE_OK;
+  ends[0] = ends[1];
+  // Dropped before the first.
+  ends[2] = figure(GST_PAD_PARENT(pad), "dropped");
   return GST_PAD_PROBE_OK;
 }
 
@@ -513,13 +515,13 @@ static void lag(void) {
   g_object_set(source, "num-buffers", count, NULL);
   gst_element_set_state(from, GST_STATE_PLAYING);
   GstPad *pad = gst_element_get_static_pad(source, "src");
-  guint64 ends[2] = {0, 0};
+  guint64 ends[3] = {0, 0, 0};
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, note_sequence, ends, NULL);
   gst_element_set_state(to, GST_STATE_PLAYING);
   gst_message_unref(await(to, GST_MESSAGE_EOS));
   guint64 received = figure(source, "received"), dropped = figure(source, "dropped");
   if (dropped == 0) fail("nothing was dropped");
-  if (received != (guint64)count || received + dropped != ends[1] - ends[0] + 1) {
+  if (received != (guint64)count || received + dropped - ends[2] != ends[1] - ends[0] + 1) {
     fail("frames are not accounted for");
   }
   puts("accounted for");

@@ -164,6 +164,15 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps) {
   return is_same || sink_apply_format(self);
 }
 
+// In the order of the sink's own list: upstream's may begin with a format that few can use.
+static GstCaps *get_caps(GstBaseSink *sink, GstCaps *filter) {
+  GstCaps *own = gst_pad_get_pad_template_caps(GST_BASE_SINK_PAD(sink));
+  if (filter == NULL) return own;
+  GstCaps *caps = gst_caps_intersect_full(own, filter, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(own);
+  return caps;
+}
+
 static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query) {
   FramebusSink *self = FRAMEBUS_SINK(sink);
   GstCaps *caps = NULL;
@@ -363,6 +372,7 @@ static void framebus_sink_class_init(FramebusSinkClass *class) {
   sinks->stop = stop;
   sinks->unlock = unlock;
   sinks->unlock_stop = unlock_stop;
+  sinks->get_caps = get_caps;
   sinks->set_caps = set_caps;
   sinks->propose_allocation = propose_allocation;
   sinks->render = render;
