@@ -226,6 +226,7 @@ class AsyncioTests(BusTest):
         async def run() -> None:
             with self.assertRaises(TimeoutError):
                 await asyncio.wait_for(subscriber.receive_async(), 0.02)
+            self.assertFalse(asyncio.get_running_loop().remove_reader(subscriber.fileno()))
             publisher.loan().publish()
             frame = await asyncio.wait_for(subscriber.receive_async(), 60)
             assert frame
