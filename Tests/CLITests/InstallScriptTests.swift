@@ -23,7 +23,14 @@ struct InstallScriptTests {
       printf '#!/bin/sh\ncase "$*" in *--show-bin-path*) echo "%s/built";; esac\n' "$1" > bin/swift
       printf '%s\n' '#!/bin/sh' 'while [ $# -gt 1 ]; do shift; done' \
         'echo page > "$1/framebus.1"; echo page > "$1/framebus.group.1"' > built/generate-manual
-      chmod +x "check out/scripts/setup" bin/swift built/generate-manual
+      mkdir -p "check out/Sources/C/CFrameBus/man"
+      echo page > "check out/Sources/C/CFrameBus/man/framebus.3"
+      echo framebus_open > "check out/Sources/C/CFrameBus/exports.map"
+      printf '%s\n' '#!/bin/sh' 'mkdir -p "$2"/lib/pkgconfig "$2"/include; cd "$2"' \
+        'cp /bin/true lib/libframebus.so.0.1; ln -s libframebus.so.0.1 lib/libframebus.so.0' \
+        'echo prefix=nowhere > lib/pkgconfig/framebus.pc; echo text > include/framebus.h' \
+        > "check out/scripts/library"
+      chmod +x "check out/scripts/"* bin/swift built/generate-manual
       for name in "" -capture -capture-gstreamer -upload -view -confine; do
         cp /bin/true "built/framebus$name"; done
       mkdir victim; echo precious > victim/file
@@ -54,7 +61,9 @@ struct InstallScriptTests {
   func installedFilesAreReadableAndNotWritableByUsers(_ before: String) throws {
     try install(prefix, before: before).requireSuccess()
     let modes = try shell("find 'a prefix' -printf '%m %y %u\\n' | sort -u")
-    #expect(modes == "644 f root\n755 d root\n755 f root\n")
+    #expect(modes == "644 f root\n755 d root\n755 f root\n777 l root\n")
+    #expect(try shell("cat 'a prefix/lib/pkgconfig/framebus.pc'") == "prefix=\(prefix)\n")
+    #expect(try shell("ls 'a prefix/share/man/man3'") == "framebus.3.gz\nframebus_open.3.gz\n")
     #expect(try shell("ls 'a prefix/share/man/man1'") == "framebus-group.1.gz\nframebus.1.gz\n")
     try install("--remove", prefix).requireSuccess()
     #expect(try shell("find 'a prefix' -not -type d") == "")

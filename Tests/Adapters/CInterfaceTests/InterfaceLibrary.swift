@@ -12,7 +12,7 @@ final class InterfaceLibrary: Sendable {
   static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
   static let headers = repository + "/Sources/C/CFrameBus/include"
-  private static let programs = repository + "/Tests/Programs/CInterface"
+  static let programs = repository + "/Tests/Programs/CInterface"
 
   private init() throws {
     root = try TemporaryRoot(mode: 0o755)

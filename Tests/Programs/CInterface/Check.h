@@ -5,7 +5,7 @@
 #include <string.h>
 
 static framebus_error error = FRAMEBUS_ERROR_INIT;
-static int checks;
+static _Atomic int checks;
 
 // Ends the program unless a call returned what is expected.
 static inline void expect_line(int line, const char *text, long long found, long long wanted) {

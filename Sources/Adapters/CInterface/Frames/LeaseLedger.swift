@@ -5,7 +5,7 @@ import Synchronization
 /// A place for one lease of C. Its handle is valid while it has one.
 ///
 /// The subscriber's thread fills it; any thread empties it, also after the subscriber is closed.
-final class LeaseBox: Handled, @unchecked Sendable {
+@safe final class LeaseBox: Handled, @unchecked Sendable {
   // because the lease changes hands by `state`: the subscriber fills a free place alone, and the
   // thread that ends the handle empties it alone
 
@@ -18,34 +18,31 @@ final class LeaseBox: Handled, @unchecked Sendable {
     static let orphaned: UInt8 = 2
   }
 
-  private var lease: FrameLease?
+  /// SAFETY: allocated in init, freed in deinit; initialised while the handle is valid.
+  private let lease = UnsafeMutablePointer<FrameLease>.allocate(capacity: 1)
   private let state = Atomic<UInt8>(State.free)
   private var index = 0
 
   init() throws(CFailure) { index = try HandleTable.shared.reserve(self) }
 
+  deinit { unsafe lease.deallocate() }
+
   @inline(__always)
   var isFree: Bool { state.load(ordering: .acquiring) == State.free }
 
-  var format: FrameFormat? {
-    switch lease {
-    case .some(let lease): lease.format
-    case nil: nil
-    }
-  }
+  /// The format of a frame whose handle is valid.
+  var format: FrameFormat { unsafe lease.pointee.format }
 
-  var metadata: framebus_metadata? {
-    switch lease {
-    case .some(let lease): framebus_metadata(lease.metadata, damage: lease.damage)
-    case nil: nil
-    }
+  /// The metadata of a frame whose handle is valid, as C receives it.
+  var metadata: framebus_metadata {
+    unsafe framebus_metadata(lease.pointee.metadata, damage: lease.pointee.damage)
   }
 
   /// Subscriber's thread: fills a free place.
   @inline(__always)
   func fill(_ lease: consuming FrameLease) -> OpaquePointer? {
-    self.lease = consume lease
-    // Relaxed: the handle's stamp publishes both. SAFETY: the handle is not dereferenced.
+    unsafe self.lease.initialize(to: lease)
+    // Relaxed: the handle's stamp publishes both.
     state.store(State.held, ordering: .relaxed)
     return unsafe HandleTable.shared.activate(index, .lease)
   }
@@ -53,7 +50,7 @@ final class LeaseBox: Handled, @unchecked Sendable {
   /// The thread that ended the handle: releases the frame.
   @inline(__always)
   func empty() {
-    lease = nil
+    unsafe lease.deinitialize(count: 1)
     if state.exchange(State.free, ordering: .acquiringAndReleasing) == State.orphaned {
       HandleTable.shared.release(index)
     }
@@ -76,6 +73,11 @@ struct LeaseLedger: ~Copyable {
   @inline(__always)
   mutating func freePlace() throws(CFailure) -> LeaseBox {
     for place in places where place.isFree { return place }
+    return try addPlace()
+  }
+
+  @inline(never)
+  private mutating func addPlace() throws(CFailure) -> LeaseBox {
     let place = try LeaseBox()
     places.append(place)
     return place

@@ -3,50 +3,117 @@ import CFrameBus
 import FrameBus
 import Platform
 
-/// A publisher of C, and its loans.
-final class PublisherBox: Handled {
+/// A publisher of C, and its loans. One thread at a time uses it.
+@safe final class PublisherBox: Handled {
   static let kind = HandleKind.publisher
 
-  var publisher: Publisher?
+  /// A place for a loan; its handle is valid while it has one.
+  struct Place: ~Copyable {
+    /// Of the loan's entry in the table of handles.
+    var entry: Int
+    var loan: FrameLoan?
+  }
+
+  var publisher: Publisher? {
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
+    @inline(__always) unsafeMutableAddress { unsafe storage }
+  }
   /// Readable after a subscriber came or left.
   let subscriberEvents: EventCounter
-  fileprivate var loans: [LoanBox] = []
+  /// Owns the entries of the loans.
+  private let loans: LoanOwner
+  /// Behind a pointer to avoid checks of exclusive access for each frame.
+  /// SAFETY: allocated and initialised in init, freed in deinit.
+  private let storage = UnsafeMutablePointer<Publisher?>.allocate(capacity: 1)
 
   init(_ publisher: consuming Publisher, loans count: Int) throws(CFailure) {
+    unsafe storage.initialize(to: nil)
     subscriberEvents = try SystemError.converted(try EventCounter())
+    loans = try LoanOwner(count: count)
     publisher.observeSubscribers(with: subscriberEvents)
-    self.publisher = consume publisher
-    for _ in 0..<count {
-      let loan = LoanBox()
-      loan.index = try HandleTable.shared.reserve(loan)
-      loans.append(loan)
-    }
+    unsafe storage.pointee = consume publisher
   }
 
   /// Abandons the loans, then ends the stream.
   func close(_ reason: FinishReason?) {
-    for loan in loans {
-      HandleTable.shared.release(loan.index)
-      loan.loan = nil
-    }
-    loans = []
+    loans.end()
     let ended = publisher.take()
     if let reason { ended?.finish(reason) }
   }
 
-  fileprivate var freeLoan: LoanBox? { loans.first { $0.loan == nil } }
-  var loanCount: Int { loans.count { $0.loan != nil } }
+  @inline(__always)
+  fileprivate var freePlace: Int? { loans.freePlace }
+  @inline(__always)
+  fileprivate func enter(_ loan: consuming FrameLoan, at place: Int) -> OpaquePointer? {
+    unsafe loans.enter(loan, at: place)
+  }
 
-  // A publisher that could not be made has reserved entries.
-  deinit { for loan in loans { HandleTable.shared.release(loan.index) } }
+  var loanCount: Int { loans.count }
+
+  deinit {
+    loans.end()
+    unsafe storage.deinitialize(count: 1)
+    unsafe storage.deallocate()
+  }
 }
 
-/// A place for one loan; its handle is valid while it has one.
-final class LoanBox: Handled {
+/// The loans of a publisher, each a part of this object.
+@safe final class LoanOwner: Handled {
   static let kind = HandleKind.loan
 
-  fileprivate var loan: FrameLoan?
-  fileprivate var index = 0
+  /// SAFETY: `capacity` places, initialised in init, freed in deinit.
+  private let places: UnsafeMutablePointer<PublisherBox.Place>
+  private let capacity: Int
+  private var hasEnded = false
+
+  fileprivate init(count capacity: Int) throws(CFailure) {
+    self.capacity = capacity
+    unsafe places = .allocate(capacity: capacity)
+    for index in 0..<capacity {
+      unsafe (places + index).initialize(to: PublisherBox.Place(entry: 0))
+    }
+    for index in 0..<capacity {
+      unsafe places[index].entry = try HandleTable.shared.reserve(self, part: index)
+    }
+  }
+
+  @inline(__always)
+  fileprivate var freePlace: Int? {
+    for index in 0..<capacity where unsafe places[index].loan == nil { return index }
+    return nil
+  }
+
+  @inline(__always)
+  fileprivate func enter(_ loan: consuming FrameLoan, at place: Int) -> OpaquePointer? {
+    unsafe places[place].loan = consume loan
+    return unsafe HandleTable.shared.activate(places[place].entry, .loan)
+  }
+
+  /// The place of a loan whose handle is valid.
+  @inline(__always)
+  subscript(place: Int) -> PublisherBox.Place {
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(places + place) }
+    @inline(__always) unsafeMutableAddress { unsafe places + place }
+  }
+
+  fileprivate var count: Int {
+    (0..<capacity).count { index in unsafe places[index].loan != nil }
+  }
+
+  /// Abandons all loans and ends their handles.
+  fileprivate func end() {
+    if hasEnded { return }
+    hasEnded = true
+    for index in 0..<capacity {
+      unsafe places[index].loan = nil
+      HandleTable.shared.release(unsafe places[index].entry)
+    }
+  }
+
+  deinit {
+    unsafe places.deinitialize(count: capacity)
+    unsafe places.deallocate()
+  }
 }
 
 extension framebus_publisher_options {
@@ -132,8 +199,7 @@ public func framebus_publisher_loan(
 ) -> Int32 {
   // SAFETY: as of all pointers of C (CStructures.swift). The slot's memory stays while the loan is
   // out, which its handle tells.
-  unsafe attempt(error) { () throws(CFailure) in
-    let box = try unsafe HandleTable.shared.find(publisher, PublisherBox.self)
+  unsafe usingUnretained(publisher, PublisherBox.self, error) { box throws(CFailure) in
     let stop = try unsafe stopSignal(stop)
     try unsafe require(slot, "slot")
     var loan: FrameLoan
@@ -147,12 +213,13 @@ public func framebus_publisher_loan(
       default: throw CFailure(error)
       }
     }
-    guard let place = box.freeLoan else { throw .argument("all loans are out; publish one first") }
+    guard let place = box.freePlace else {
+      throw .argument("all loans are out; publish one first")
+    }
     var bytes = loan.bytes
     let start = unsafe bytes.withUnsafeMutableBytes { $0.baseAddress }
     let capacity = UInt64(loan.byteCapacity)
-    place.loan = consume loan
-    let handle = unsafe HandleTable.shared.activate(place.index, .loan)
+    let handle = unsafe box.enter(loan, at: place)
     try unsafe store(
       framebus_slot(size: 0, loan: handle, bytes: start, capacity: capacity), into: slot)
     return FRAMEBUS_OK
@@ -177,22 +244,26 @@ public func framebus_loan_publish(
 ) -> Int32 {
   // SAFETY: as of all pointers of C (CStructures.swift).
   unsafe attempt(error) { () throws(CFailure) in
-    let box = try unsafe HandleTable.shared.find(loan, LoanBox.self)
-    let byteCount = byte_count == .max ? nil : Int(clamping: byte_count)
-    if let byteCount, box.loan?.admits(byteCount: byteCount) != true {
-      throw .argument(
-        "\(byteCount) bytes are not a frame of this format; pass FRAMEBUS_WHOLE, at least the "
-          + "format's byte_count for a raw picture, and at most that and whole sample frames else")
+    let found = try unsafe HandleTable.shared.look(loan, LoanOwner.self)
+    let place = unsafe found.part
+    return try unsafe found.with { loans throws(CFailure) in
+      let byteCount = byte_count == .max ? nil : Int(clamping: byte_count)
+      if let byteCount, loans[place].loan?.admits(byteCount: byteCount) != true {
+        throw .argument(
+          "\(byteCount) bytes are not a frame of this format; pass FRAMEBUS_WHOLE, at least the "
+            + "format's byte_count for a raw picture, else at most that and whole sample frames")
+      }
+      if let metadata = unsafe metadata {
+        loans[place].loan?.metadata = try unsafe load(metadata, "metadata").metadata()
+      }
+      // Retired afterwards, so that subscribers do not wait for that.
+      guard let published = loans[place].loan.take()?.publish(byteCount: byteCount) else {
+        throw .argument("the loan has ended; take another one")
+      }
+      HandleTable.shared.retire(loans[place].entry)
+      if let sequence = unsafe sequence { unsafe sequence.pointee = published.rawValue }
+      return FRAMEBUS_OK
     }
-    if let metadata = unsafe metadata {
-      box.loan?.metadata = try unsafe load(metadata, "metadata").metadata()
-    }
-    _ = try unsafe HandleTable.shared.deactivate(loan, LoanBox.self)
-    guard let published = box.loan.take()?.publish(byteCount: byteCount) else {
-      throw .argument("the loan has ended; take another one")
-    }
-    if let sequence = unsafe sequence { unsafe sequence.pointee = published.rawValue }
-    return FRAMEBUS_OK
   }
 }
 
@@ -200,7 +271,9 @@ public func framebus_loan_publish(
 public func framebus_loan_abandon(_ loan: OpaquePointer!) -> Int32 {
   // SAFETY: the handle is looked up, not dereferenced.
   attempt { () throws(CFailure) in
-    try unsafe HandleTable.shared.deactivate(loan, LoanBox.self).loan = nil
+    let found = try unsafe HandleTable.shared.deactivate(loan, LoanOwner.self)
+    let place = unsafe found.part
+    unsafe found.object._withUnsafeGuaranteedRef { $0[place].loan = nil }
     return FRAMEBUS_OK
   }
 }

@@ -19,26 +19,27 @@ public func framebus_subscriber_get_status(
 extension SubscriberBox {
   fileprivate var status: framebus_subscriber_status {
     var status = framebus_subscriber_status()
-    status.received_count = subscriber.receivedCount
-    status.dropped_count = subscriber.droppedCount
+    status.received_count = part.subscriber.receivedCount
+    status.dropped_count = part.subscriber.droppedCount
     status.drops = (
-      subscriber.droppedCount(by: .lapped), subscriber.droppedCount(by: .passedOver),
-      subscriber.droppedCount(by: .awaitingKeyFrame), subscriber.droppedCount(by: .unreachable),
-      subscriber.droppedCount(by: .corrupt), subscriber.droppedCount(by: .losslessEnded)
+      part.subscriber.droppedCount(by: .lapped), part.subscriber.droppedCount(by: .passedOver),
+      part.subscriber.droppedCount(by: .awaitingKeyFrame),
+      part.subscriber.droppedCount(by: .unreachable),
+      part.subscriber.droppedCount(by: .corrupt), part.subscriber.droppedCount(by: .losslessEnded)
     )
-    status.lag_frames = subscriber.lagFrames
-    status.generation = subscriber.generation ?? 0
-    status.granted_leases = UInt32(subscriber.grantedHolds)
-    status.held_leases = UInt32(leases.heldCount)
-    status.pause_reason = subscriber.pauseReason?.rawValue ?? UInt32(FRAMEBUS_PAUSE_NONE)
-    status.end_reason = subscriber.finishReason?.rawValue ?? UInt32(FRAMEBUS_END_NONE)
-    status.content = subscriber.content?.rawValue ?? UInt32(FRAMEBUS_CONTENT_OTHER)
+    status.lag_frames = part.subscriber.lagFrames
+    status.generation = part.subscriber.generation ?? 0
+    status.granted_leases = UInt32(part.subscriber.grantedHolds)
+    status.held_leases = UInt32(part.leases.heldCount)
+    status.pause_reason = part.subscriber.pauseReason?.rawValue ?? UInt32(FRAMEBUS_PAUSE_NONE)
+    status.end_reason = part.subscriber.finishReason?.rawValue ?? UInt32(FRAMEBUS_END_NONE)
+    status.content = part.subscriber.content?.rawValue ?? UInt32(FRAMEBUS_CONTENT_OTHER)
     status.lossless_ended = events.losslessHasEnded ? 1 : 0
     status.eviction_count = events.evictions
     status.successor_count = events.successors
     // SAFETY: the text is cut to the field.
     unsafe withUnsafeMutableBytes(of: &status.application) {
-      unsafe $0.copyText(subscriber.application?.text ?? "")
+      unsafe $0.copyText(part.subscriber.application?.text ?? "")
     }
     return status
   }
@@ -60,7 +61,7 @@ public func framebus_subscriber_set_demand(
     var demand = Demand()
     if width > 0 { demand.box = Demand.Box(width: Int(width), height: Int(height)) }
     if rate_numerator > 0 { demand.rate = FrameRate(Int(rate_numerator), Int(rate_denominator)) }
-    box.subscriber.demand = demand
+    box.part.subscriber.demand = demand
     return FRAMEBUS_OK
   }
 }
@@ -76,7 +77,7 @@ public func framebus_subscriber_set_utilization(
     guard (0...1).contains(utilization) else {
       throw .argument("the utilization is \(utilization); use 0 to 1")
     }
-    box.subscriber.feedback.utilization = utilization
+    box.part.subscriber.feedback.utilization = utilization
     return FRAMEBUS_OK
   }
 }

@@ -4,17 +4,34 @@ import FrameBus
 import Platform
 
 /// A subscriber of C, and its leases.
-final class SubscriberBox: Handled {
+@safe final class SubscriberBox: Handled {
   static let kind = HandleKind.subscriber
 
-  var subscriber: Subscriber
-  var leases = LeaseLedger()
+  /// What one thread at a time uses.
+  struct Part: ~Copyable {
+    var subscriber: Subscriber
+    var leases = LeaseLedger()
+    var copied: CopiedFrame?
+  }
+
   let events: EventCounts
-  fileprivate var copied: CopiedFrame?
+  /// Behind a pointer to avoid checks of exclusive access for each frame.
+  /// SAFETY: allocated and initialised in init, freed in deinit.
+  private let storage = UnsafeMutablePointer<Part>.allocate(capacity: 1)
 
   init(_ subscriber: consuming Subscriber, _ events: EventCounts) {
-    self.subscriber = consume subscriber
     self.events = events
+    unsafe storage.initialize(to: Part(subscriber: subscriber))
+  }
+
+  var part: Part {
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
+    @inline(__always) unsafeMutableAddress { unsafe storage }
+  }
+
+  deinit {
+    unsafe storage.deinitialize(count: 1)
+    unsafe storage.deallocate()
   }
 }
 
@@ -110,7 +127,7 @@ public func framebus_subscriber_descriptor(_ subscriber: OpaquePointer!) -> Int3
   // SAFETY: the handle is looked up, not dereferenced.
   attempt { () throws(CFailure) in
     let box = try unsafe HandleTable.shared.find(subscriber, SubscriberBox.self)
-    guard let number = box.subscriber.eventDescriptor else {
+    guard let number = box.part.subscriber.eventDescriptor else {
       throw .argument("the subscriber has no descriptor; open it with FRAMEBUS_WAIT_DESCRIPTOR")
     }
     return Int(number)
@@ -124,24 +141,40 @@ public func framebus_subscriber_next(
 ) -> Int32 {
   // SAFETY: as of all pointers of C (CStructures.swift). The frame's bytes stay while its lease is
   // held, which its handle tells.
-  unsafe attempt(error) { () throws(CFailure) in
-    let box = try unsafe HandleTable.shared.find(subscriber, SubscriberBox.self)
+  unsafe usingUnretained(subscriber, SubscriberBox.self, error) { box throws(CFailure) in
     let stop = try unsafe stopSignal(stop)
     try unsafe require(frame, "frame")
-    let place = try box.leases.freePlace()
+    let place = try box.part.leases.freePlace()
+    // A poll reads no clock.
+    if deadline_ns == 0 {
+      guard let lease = try ReceiveError.converted(try box.part.subscriber.poll()) else {
+        if box.part.subscriber.finishReason != nil { return FRAMEBUS_FINISHED }
+        return stop?.isRaised == true ? FRAMEBUS_STOPPED : FRAMEBUS_TIMED_OUT
+      }
+      return try unsafe deliver(lease, at: place, into: frame)
+    }
     switch try ReceiveError.converted(
-      try box.subscriber.next(until: Deadline(monotonicNs: deadline_ns), stop: stop))
+      try box.part.subscriber.next(until: Deadline(monotonicNs: deadline_ns), stop: stop))
     {
-    case .frame(let lease):
-      var filled = unsafe framebus_frame(lease)
-      unsafe filled.lease = place.fill(lease)
-      try unsafe store(filled, into: frame)
-      return FRAMEBUS_OK
+    case .frame(let lease): return try unsafe deliver(lease, at: place, into: frame)
     case .timedOut: return FRAMEBUS_TIMED_OUT
     case .stopped: return FRAMEBUS_STOPPED
     case .finished: return FRAMEBUS_FINISHED
     }
   }
+}
+
+/// Describes a received frame to C, which holds its lease from now on.
+@inline(__always)
+private func deliver(
+  _ lease: consuming FrameLease, at place: LeaseBox,
+  into frame: UnsafeMutablePointer<framebus_frame>?
+) throws(CFailure) -> Int {
+  // SAFETY: as of all pointers of C (CStructures.swift).
+  var filled = unsafe framebus_frame(lease)
+  unsafe filled.lease = place.fill(lease)
+  try unsafe store(filled, into: frame)
+  return FRAMEBUS_OK
 }
 
 extension framebus_frame {
@@ -174,10 +207,10 @@ public func framebus_subscriber_copy_next(
     }
     var span = unsafe MutableRawSpan(_unsafeStart: buffer, byteCount: capacity)
     do throws(ReceiveError) {
-      guard let copied = try box.subscriber.copyNext(into: &span) else {
-        return box.subscriber.finishReason == nil ? FRAMEBUS_TIMED_OUT : FRAMEBUS_FINISHED
+      guard let copied = try box.part.subscriber.copyNext(into: &span) else {
+        return box.part.subscriber.finishReason == nil ? FRAMEBUS_TIMED_OUT : FRAMEBUS_FINISHED
       }
-      box.copied = copied
+      box.part.copied = copied
       try? unsafe store(unsafe framebus_frame(copied, in: buffer), into: frame)
       return FRAMEBUS_OK
     } catch {
@@ -213,7 +246,7 @@ public func framebus_subscriber_copied_format(
   unsafe attempt(error) { () throws(CFailure) in
     let box = try unsafe HandleTable.shared.find(subscriber, SubscriberBox.self)
     try unsafe require(format, "format")
-    guard let copied = box.copied else {
+    guard let copied = box.part.copied else {
       throw CFailure(
         FRAMEBUS_ERROR_NOT_FOUND, "no frame was copied yet; call framebus_subscriber_copy_next")
     }
@@ -228,7 +261,8 @@ public func framebus_subscriber_copied_format(
 public func framebus_lease_release(_ lease: OpaquePointer!) -> Int32 {
   // SAFETY: the handle is looked up, not dereferenced.
   attempt { () throws(CFailure) in
-    try unsafe HandleTable.shared.deactivate(lease, LeaseBox.self).empty()
+    let found = try unsafe HandleTable.shared.deactivate(lease, LeaseBox.self)
+    unsafe found.object._withUnsafeGuaranteedRef { $0.empty() }
     return FRAMEBUS_OK
   }
 }
@@ -242,10 +276,7 @@ public func framebus_lease_format(
   unsafe attempt(error) { () throws(CFailure) in
     let box = try unsafe HandleTable.shared.find(lease, LeaseBox.self)
     try unsafe require(format, "format")
-    guard let own = box.format else {
-      throw .argument("the lease has ended; receive another frame")
-    }
-    try unsafe store(framebus_format(own), into: format)
+    try unsafe store(framebus_format(box.format), into: format)
     return FRAMEBUS_OK
   }
 }
@@ -259,10 +290,7 @@ public func framebus_lease_metadata(
   unsafe attempt(error) { () throws(CFailure) in
     let box = try unsafe HandleTable.shared.find(lease, LeaseBox.self)
     try unsafe require(metadata, "metadata")
-    guard let own = box.metadata else {
-      throw .argument("the lease has ended; receive another frame")
-    }
-    try unsafe store(own, into: metadata)
+    try unsafe store(box.metadata, into: metadata)
     return FRAMEBUS_OK
   }
 }

@@ -35,6 +35,17 @@ func using<Object: Handled>(
   }
 }
 
+/// The same without retaining the object, for calls that are made for each frame.
+@inline(__always)
+func usingUnretained<Object: Handled>(
+  _ handle: OpaquePointer?, _ type: Object.Type,
+  _ error: UnsafeMutablePointer<framebus_error>?, _ body: (Object) throws(CFailure) -> Int
+) -> Int32 {
+  unsafe attempt(error) { () throws(CFailure) in
+    try unsafe HandleTable.shared.look(handle, type).with(body)
+  }
+}
+
 /// Ends a handle and releases its object.
 func closeHandle<Object: Handled>(_ handle: OpaquePointer?, _ type: Object.Type) -> Int32 {
   attempt { () throws(CFailure) in

@@ -37,7 +37,9 @@ protocol Handled: AnyObject {
     let stamp = Atomic<UInt>(0)
     /// How often this entry was activated. Written by its owner alone.
     var generation: UInt = 0
-    var object: Unmanaged<AnyObject>?
+    var object: UnsafeMutableRawPointer?
+    /// Which part of the object it is, if the object is several: a number of its owner's.
+    var part = 0
   }
 
   private static let indexBits: UInt = 16
@@ -57,7 +59,9 @@ protocol Handled: AnyObject {
   }
 
   /// Adds an object, whose entry its owner activates.
-  func reserve(_ object: some Handled) throws(CFailure) -> Int {
+  func reserve<Object: Handled>(
+    _ object: Object, part: Int = 0
+  ) throws(CFailure) -> Int {
     try requireParent()
     let index = free.withLock { free -> Int? in
       if let index = free.popLast() { return index }
@@ -73,7 +77,8 @@ protocol Handled: AnyObject {
         FRAMEBUS_ERROR_LIMIT,
         "all \(Self.capacity) handles of this process are in use; close some")
     }
-    unsafe entries[index].object = Unmanaged.passRetained(object)
+    unsafe entries[index].object = Unmanaged<Object>.passRetained(object).toOpaque()
+    unsafe entries[index].part = part
     return index
   }
 
@@ -91,40 +96,73 @@ protocol Handled: AnyObject {
   /// The object of a handle.
   @inline(__always)
   func find<Object: Handled>(
-    _ handle: OpaquePointer?, _ type: Object.Type = Object.self
+    _ handle: OpaquePointer?, _ type: Object.Type
   ) throws(CFailure) -> Object {
-    let index = try unsafe entry(of: handle, Object.kind)
+    try unsafe look(handle, type).object.takeUnretainedValue()
+  }
+
+  /// An object that its entry retains, and the part of it that a handle stands for.
+  @unsafe struct Found<Object: AnyObject> {
+    let object: Unmanaged<Object>
+    let part: Int
+
+    /// Uses the object, which its entry keeps.
+    @inline(__always)
+    func with(_ body: (Object) throws(CFailure) -> Int) throws(CFailure) -> Int {
+      let result = unsafe object._withUnsafeGuaranteedRef { object in
+        Result { () throws(CFailure) in try body(object) }
+      }
+      return try result.get()
+    }
+  }
+
+  /// The object of a handle, without retaining it: for calls that are made for each frame.
+  @inline(__always)
+  @unsafe func look<Object: Handled>(
+    _ handle: OpaquePointer?, _ type: Object.Type
+  ) throws(CFailure) -> Found<Object> {
+    try unsafe found(entry(of: handle, Object.kind))
+  }
+
+  @inline(__always)
+  private func found<Object: Handled>(_ index: Int) throws(CFailure) -> Found<Object> {
     guard let object = unsafe entries[index].object else { throw wrong(Object.kind) }
-    return unsafe unsafeDowncast(object.takeUnretainedValue(), to: type)
+    return unsafe Found(object: .fromOpaque(object), part: entries[index].part)
   }
 
   /// Ends a handle. Of several threads that try, one succeeds.
   @inline(__always)
-  func deactivate<Object: Handled>(
+  @unsafe func deactivate<Object: Handled>(
     _ handle: OpaquePointer?, _ type: Object.Type
-  ) throws(CFailure) -> Object {
+  ) throws(CFailure) -> Found<Object> {
     let index = try unsafe entry(of: handle, Object.kind)
-    let object = unsafe entries[index].object
-    let bits = UInt(bitPattern: handle)
+    // Before the handle ends: from then on its owner may free the entry.
+    let found: Found<Object> = try unsafe found(index)
     let (isOurs, _) = unsafe entries[index].stamp.compareExchange(
-      expected: bits, desired: 0, ordering: .acquiringAndReleasing)
-    guard isOurs, let object = unsafe object else { throw wrong(Object.kind) }
-    return unsafe unsafeDowncast(object.takeUnretainedValue(), to: type)
+      expected: UInt(bitPattern: handle), desired: 0, ordering: .acquiringAndReleasing)
+    guard isOurs else { throw wrong(Object.kind) }
+    return unsafe found
   }
+
+  /// Ends the handle of an entry, for its owner's thread alone.
+  @inline(__always)
+  func retire(_ index: Int) { unsafe entries[index].stamp.store(0, ordering: .releasing) }
 
   /// Ends a handle and forgets its object, which the caller then owns.
   func remove<Object: Handled>(
     _ handle: OpaquePointer?, _ type: Object.Type
   ) throws(CFailure) -> Object {
-    let object = try unsafe deactivate(handle, type)
+    let object = try unsafe deactivate(handle, type).object.takeUnretainedValue()
     release(Int(UInt(bitPattern: handle) & (1 << Self.indexBits - 1)))
     return object
   }
 
   /// Frees a reserved entry, whose handle ends.
   func release(_ index: Int) {
-    unsafe entries[index].stamp.store(0, ordering: .releasing)
-    unsafe entries[index].object?.release()
+    retire(index)
+    if let object = unsafe entries[index].object {
+      unsafe Unmanaged<AnyObject>.fromOpaque(object).release()
+    }
     unsafe entries[index].object = nil
     free.withLock { $0.append(index) }
   }

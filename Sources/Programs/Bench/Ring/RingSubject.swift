@@ -54,13 +54,15 @@ struct RingSubject: Sendable {
     RingSubject(name: "limit", path: try own("BareRing", for: "limit"))
   }
 
-  /// Programs of other projects.
+  /// Programs of other projects, and FrameBus through its C interface.
   enum Peer: CaseIterable {
-    case iceoryx, gstreamer, zeroMQ, socket
+    case framebusInC, iceoryx, gstreamer, zeroMQ, socket
   }
 
   static func peer(_ peer: Peer) throws(MissingSubject) -> RingSubject {
     switch peer {
+    case .framebusInC:
+      RingSubject(name: "framebus-c", path: try program("FrameBusRing", for: "framebus-c"))
     case .iceoryx: try iceoryx()
     case .gstreamer: try gstreamer()
     case .zeroMQ: try zeroMQ()

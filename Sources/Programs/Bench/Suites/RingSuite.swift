@@ -15,8 +15,11 @@ struct RingSuite: BenchSuite {
         .measure()
     }
     let heading = "\(name): \(run.rounds) rounds of \(duration), median (min–max)"
-    return RingReport(suite: name, heading: heading, rows: rows).report
+    return RingReport(suite: name, heading: heading, rows: rows, baselines: baselines).report
   }
+
+  /// The C interface is compared with the Swift API.
+  private let baselines = ["limit", "iceoryx", "framebus"]
 }
 
 /// System calls of a publisher and a subscriber for each frame. A separate suite, because counting
