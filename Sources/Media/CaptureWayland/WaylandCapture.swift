@@ -28,13 +28,13 @@
     private static let demandInterval = Duration.milliseconds(100)
 
     init(
-      _ link: WaylandLink, pools: WaylandPools, options: WaylandOptions, session: CaptureSession
+      _ link: WaylandLink?, pools: WaylandPools, options: WaylandOptions, session: CaptureSession
     ) {
       self.link = link
       self.pools = pools
       self.options = options
       // The same output again, whatever others there are then.
-      if let output = link.output { self.options.target = .output(output.name) }
+      if let output = link?.output { self.options.target = .output(output.name) }
       self.session = session
       extent = CaptureExtent(rate: options.rate)
       pacer = FramePacer(rate: options.rate, startNs: monotonicNowNs())

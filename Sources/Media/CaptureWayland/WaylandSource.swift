@@ -69,8 +69,10 @@
           session.stream, in: session.group, format: layout.format, options: publisherOptions)
       } catch { throw .publishing(.publisher(error)) }
       let options = options
+      var first: WaylandLink? = consume link
       try session.drive(publisher) { (publisher) throws(WaylandError) in
-        var capture = WaylandCapture(link, pools: pools, options: options, session: session)
+        // Kept nowhere else: the connection is closed before there is another.
+        var capture = WaylandCapture(first.take(), pools: pools, options: options, session: session)
         do throws(WaylandError) { try capture.run(&publisher) } catch {
           // Here, so that subscribers do not take it for a failure.
           if !session.isOver { throw error }

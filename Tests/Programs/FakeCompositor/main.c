@@ -113,9 +113,15 @@ static void put_text(struct message *message, const char *text) {
 }
 
 static void send_bytes(const void *bytes, size_t count) {
-  if (client < 0 || isSilent) return;
-  // A client that does not read is of no interest.
-  if (send(client, bytes, count, MSG_NOSIGNAL) < 0 && errno != EAGAIN) isSilent = true;
+  while (client >= 0 && !isSilent && count > 0) {
+    struct pollfd target = {.fd = client, .events = POLLOUT};
+    ssize_t sent = poll(&target, 1, 10000) <= 0 ? -1 : send(client, bytes, count, MSG_NOSIGNAL);
+    // A client that does not read is of no interest.
+    isSilent = sent < 0;
+    if (sent < 0) return;
+    bytes = (const char *)bytes + sent;
+    count -= (size_t)sent;
+  }
 }
 
 static struct message event(uint32_t object) {
@@ -162,7 +168,6 @@ static void end_client(void) {
   printf("ended\n");
 }
 
-/// Whether it does what it was told to do at a stage.
 static bool misbehaves(const char *now, uint32_t object) {
   if (strcmp(stage, now) != 0 || times <= 0) return false;
   times--;
@@ -171,9 +176,7 @@ static bool misbehaves(const char *now, uint32_t object) {
   } else if (strcmp(deed, "close") == 0) {
     end_client();
   } else if (strcmp(deed, "malformed") == 0) {
-    uint32_t words[64];
-    for (unsigned index = 0; index < 64; index++) words[index] = 0x9e3779b9u * (index + 1);
-    send_bytes(words, sizeof words);
+    SEND(object, 0xff, 0x9e3779b9u);
   } else if (strcmp(deed, "oversize") == 0) {
     // Announces more bytes than any event may have, and sends none of them.
     send_bytes((uint32_t[]){object, 0xffffu << 16}, 8);
@@ -196,7 +199,6 @@ static bool misbehaves(const char *now, uint32_t object) {
     SEND(3999, 0, 1, 2, 3, 4);
     return false;
   } else {
-    // The other deeds change a frame's events.
     times++;
     return false;
   }
@@ -271,7 +273,6 @@ static void finish_frame(uint32_t frame, uint32_t buffer) {
   }
 }
 
-/// Says what buffers a session takes.
 static void constrain(uint32_t session) {
   printf("capture\n");
   if (misbehaves("capture", session)) return;
@@ -318,7 +319,6 @@ static void finish_image(uint32_t image) {
   objects[frame->session].isUsed = true;
 }
 
-/// Tells sessions what has changed, and lets the frame that waits go on.
 static void change_picture(void) {
   if (client < 0) return;
   if (closed && window != 0) {
