@@ -281,6 +281,7 @@ let package = Package(
 
     // Benchmarks: what the suites of Bench compare with
     bare("BareGrab", [media("CXCB")]), bare("BareSodium", ["RingKit", "CSodium"]),
+    subject("UserSettings", ["RingKit"]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
     bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
     bare("BareFutex", ["RingKit"]), bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
