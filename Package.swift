@@ -167,6 +167,8 @@ let package = Package(
         "libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev",
         "libgstreamer-plugins-bad1.0-dev", "libyuv-dev",
       ]),
+    systemModule("CPipeWireSystem", pkgConfig: "libpipewire-0.3", apt: ["libpipewire-0.3-dev"]),
+    cModule("CPipeWire", [media("CPipeWireSystem")]),
     cModule(
       "CGStreamer", [media("CGStreamerSystem")],
       linkerSettings: mediaLibraries("yuv", "gstrtp-1.0")),
@@ -199,6 +201,12 @@ let package = Package(
     module(
       "Capture", in: .media,
       ["AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound"]),
+    module(
+      "ScreenCast", in: .media,
+      ["AppGroup", "CredentialStore", "FrameBus", "Platform", "CSessionBus"]),
+    module(
+      "CapturePipeWire", in: .media,
+      ["Capture", "CredentialStore", "FrameBus", "Platform", "ScreenCast", "CPipeWire"]),
     module("CaptureX11", in: .media, ["Capture", "FrameBus", "Platform", media("CXCB")]),
     module(
       "CaptureGStreamer", in: .media,
@@ -246,7 +254,8 @@ let package = Package(
     program(
       "CaptureProgram",
       [
-        "CommandLineSupport", "Capture", "CaptureX11", "AppGroup", "FrameBus", "Platform",
+        "CommandLineSupport", "Capture", "CapturePipeWire", "CaptureX11", "AppGroup", "FrameBus",
+        "Platform",
         argumentParser,
       ]),
     program(

@@ -77,7 +77,7 @@ struct LayerRule: Sendable {
 /// The media modules are empty without the package trait, so that the core builds alone.
 enum MediaRule {
   static let modules: Set = [
-    "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
+    "CaptureX11", "CaptureGStreamer", "CapturePipeWire", "GStreamerLog", "UploadGStreamer",
   ]
 
   static func check(_ file: SourceFile) -> [Finding] {

@@ -2,11 +2,13 @@
 /// here, a list that only gets shorter. Elsewhere memory is a span.
 enum PointerRule {
   static let modules: Set = [
-    "Platform", "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
+    "Platform", "CapturePipeWire", "CaptureX11", "CaptureGStreamer", "GStreamerLog",
+    "UploadGStreamer",
   ]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/Publisher/PublisherCore.swift",
     "Sources/CredentialStore/Sodium/", "Sources/Media/WHIP/Curl/", "Sources/Media/LivePage/Server/",
+    "Sources/Media/ScreenCast/",
     "Sources/Adapters/DarwinNotifications/CF",
     "Sources/Adapters/DarwinNotifications/CoreFoundationTypes.swift",
   ]

@@ -9,6 +9,8 @@ enum CaptureNeeds: Hashable {
   case display(String?)
   case file(String)
   case soundServer
+  /// A connection to PipeWire, which the host is granted and passes on.
+  case grant
   /// A device, another machine, or any element of a pipeline.
   case unknown
 
@@ -22,6 +24,7 @@ enum CaptureNeeds: Hashable {
     case .display: self = Self.ofDisplay(source.display ?? environmentValue("DISPLAY"))
     case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
+    case .grant: self = .grant
     case .anything: self = .unknown
     }
   }

@@ -9,7 +9,7 @@ extension RoleStarter {
   /// - Returns: nil if grants cannot express the needs.
   func confinement(of needs: CaptureNeeds, as user: UserAccount?) -> Confinement? {
     switch needs {
-    case .nothing: return .capture(in: group, as: user)
+    case .nothing, .grant: return .capture(in: group, as: user)
     case .display(let name): return .capture(in: group, display: name, as: user)
     case .soundServer: return .soundCapture(in: group, as: user)
     case .file(let path):

@@ -7,6 +7,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   case screen(display: String?)
   /// A window of the display that `DISPLAY` names.
   case window(WindowSelector)
+  /// What the user chooses in the dialog of the desktop's portal.
+  case portal(PortalPicture)
   case test(TestPatternStyle)
   /// Any file or address that GStreamer can decode.
   case file(path: String)
@@ -38,6 +40,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .screen: .screen
     case .window: .window
+    case .portal: .portal
     case .test: .test
     case .file: .file
     case .y4m: .y4m
@@ -54,6 +57,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
       switch self {
       case .screen(let display): display
       case .window(let selector): "\(selector)"
+      case .portal(let picture): picture == .monitor ? nil : picture.text
       case .test(let style): style.rawValue
       case .file(let path): path
       case .y4m(let path): path ?? "-"
@@ -75,7 +79,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .file(let path): path
     case .y4m(let path): path
-    case .screen, .window, .test, .tone, .pulse, .pipeline, .stream: nil
+    case .screen, .window, .portal, .test, .tone, .pulse, .pipeline, .stream: nil
     }
   }
 
@@ -96,6 +100,7 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
   case missingArgument(String, String)
   case badFrequency(String)
   case badWindow(String)
+  case badPicture(String)
   case badStream(StreamNameError)
   /// An application publishes the source, so no capture program can.
   case notCaptured(StreamName)
@@ -115,6 +120,9 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
         + "\(Int(Tone.frequencies.upperBound)) Hz, such as tone:1000"
     case .badWindow(let text):
       "“\(text)” is not a window ID; `framebus windows` lists the IDs, such as window:0x2a00007"
+    case .badPicture(let text):
+      "the portal has no pictures of “\(text)”; use "
+        + PortalPicture.allCases.map { "portal:\($0.text)" }.joined(separator: ", ")
     case .badStream(let error): "\(error)"
     case .notCaptured(let stream):
       "an application publishes the stream “\(stream)”, so there is nothing to capture; broadcast"

@@ -44,7 +44,7 @@ import Synchronization
           PipelineSource(pipeline: text, rate: settings.frameRate, content: settings.content))
       case .pulse(let device):
         try role.run(PulseSource(device, gate: settings.silenceGate))
-      case .screen, .window, .test, .y4m, .tone, .stream: break
+      case .screen, .window, .portal, .test, .y4m, .tone, .stream: break
       }
     #else
       throw NoMedia(source: capture.source)

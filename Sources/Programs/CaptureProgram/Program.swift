@@ -1,5 +1,6 @@
 import ArgumentParser
 import Capture
+import CapturePipeWire
 import CaptureX11
 import CommandLineSupport
 import FrameBus
@@ -48,6 +49,7 @@ struct CaptureSource: ParsableCommand {
       try role.run(Y4MSource(path: path, rate: settings.frameRate, content: content))
     case .screen(let display): try role.run(screen(display, role))
     case .window: try role.run(screen(nil, window: window, role))
+    case .portal(let picture): try role.run(portal(picture, settings))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse, .stream: break
     }
@@ -59,6 +61,19 @@ struct CaptureSource: ParsableCommand {
       guard case .window(let selector) = source else { return nil }
       if case .id(let id) = selector { return id }
       return try X11Display().window(selector) { global.terminal.reportPick() }.id
+    }
+
+    private func portal(
+      _ picture: PortalPicture, _ settings: CaptureSettings
+    ) throws -> PortalSource {
+      var options = PortalOptions(picture, settings)
+      options.grant = try capture.grant.map { text in
+        guard let grant = PortalOptions.Grant(text) else {
+          throw UsageError("--grant \(text): use NODE:DESCRIPTOR")
+        }
+        return grant
+      }
+      return PortalSource(options)
     }
 
     private func screen(
@@ -73,6 +88,12 @@ struct CaptureSource: ParsableCommand {
     }
   #else
     private func chosenWindow(_ source: SourceSpecification) throws -> UInt32? { nil }
+
+    private func portal(
+      _ picture: PortalPicture, _ settings: CaptureSettings
+    ) throws -> TestSource {
+      throw NoMedia(source: capture.source)
+    }
 
     private func screen(
       _ display: String?, window: UInt32? = nil, _ role: CaptureRole
