@@ -90,9 +90,12 @@ func worker(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", swiftSettings: strict)
 }
 /// The same, in C: what no rule of ours holds back.
-func cProgram(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func cProgram(
+  _ name: String, _ dependencies: [Target.Dependency] = [], linkerSettings: [LinkerSetting] = []
+) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", cSettings: strictC)
+    name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", cSettings: strictC,
+    linkerSettings: linkerSettings)
 }
 /// A part of the product as it is measured: in a user's program.
 func subject(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -474,6 +477,15 @@ let package = Package(
     tests(
       "CaptureTests", in: .media,
       ["TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram", "BusCLI"]),
+    cProgram(
+      "PictureSource", [media("CPipeWireSystem")],
+      linkerSettings: mediaLibraries("pipewire-0.3")),
+    tests(
+      "CapturePipeWireTests", in: .media,
+      [
+        "TestSupport", "AppGroup", "FrameBus", "Platform", "BusCLI", "CaptureProgram",
+        "PictureSource",
+      ]),
     tests(
       "CaptureX11Tests", in: .media,
       [

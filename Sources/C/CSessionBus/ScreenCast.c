@@ -152,7 +152,9 @@ static enum screencast_result call(struct screencast *self, sd_bus_message *mess
       sent < 0 ? fail(self, SCREENCAST_NO_BUS, "the session bus", strerror(-sent))
                : drive(self, deadlineNs, is_answered);
   self->library.unref_slot(slot);
-  return result != SCREENCAST_OK ? result : self->outcome;
+  if (result == SCREENCAST_OK) result = self->outcome;
+  if (result == SCREENCAST_OK) self->failure[0] = 0;
+  return result;
 }
 
 static void take_offer(struct screencast *self, sd_bus_message *message) {
