@@ -227,6 +227,9 @@ let package = Package(
         media("CGStreamerSystem"),
       ]),
     module(
+      "UploadPipeWire", in: .media,
+      ["Upload", "FrameBus", "Platform", "CGStreamer", "CPipeWire"]),
+    module(
       "LivePage", in: .media, ["WHIP", "Platform", "CHTTPServer", media("CQR")],
       resources: [.embedInCode("Resources")]),
 
@@ -235,7 +238,8 @@ let package = Package(
       "Broadcast",
       [
         "AppGroup", "Capture", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
-        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", "Upload", "CSessionBus",
+        "NotifyCenter", "Platform", "ScreenCast", "SharedDefaults", "SharedLog", "Sound", "Upload",
+        "CSessionBus",
       ]),
 
     // L6: programs
@@ -270,7 +274,8 @@ let package = Package(
     program(
       "UploadProgram",
       [
-        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "UploadPipeWire", "WHIP",
+        "GStreamerLog",
         "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
         "Platform", "Replay", argumentParser,
       ]),

@@ -78,6 +78,7 @@ struct LayerRule: Sendable {
 enum MediaRule {
   static let modules: Set = [
     "CaptureX11", "CaptureGStreamer", "CapturePipeWire", "GStreamerLog", "UploadGStreamer",
+    "UploadPipeWire",
   ]
 
   static func check(_ file: SourceFile) -> [Finding] {

@@ -3,7 +3,7 @@
 enum PointerRule {
   static let modules: Set = [
     "Platform", "CapturePipeWire", "CaptureX11", "CaptureGStreamer", "GStreamerLog",
-    "UploadGStreamer",
+    "UploadGStreamer", "UploadPipeWire",
   ]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/Publisher/PublisherCore.swift",

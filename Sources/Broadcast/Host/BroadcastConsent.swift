@@ -97,7 +97,7 @@ extension BroadcastConsent {
   private static func isPrivate(_ source: String) -> Bool {
     switch (try? SourceSpecification(source))?.kind.needs {
     case .nothing?, .file?: false
-    case .display?, .soundServer?, .anything?, .publisher?, nil: true
+    case .display?, .grant?, .soundServer?, .anything?, .publisher?, nil: true
     }
   }
 

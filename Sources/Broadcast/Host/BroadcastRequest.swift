@@ -227,7 +227,7 @@ extension BroadcastRequest {
   /// nothing can hide them.
   func unprotected(for manifest: ExtensionManifest) -> [String] {
     let needs = (try? SourceSpecification(source))?.kind.needs
-    guard needs == .anything || needs == .publisher,
+    guard needs == .anything || needs == .publisher || needs == .grant,
       case .on(let rules)? = capture.completed(by: manifest.capture).protection
     else { return [] }
     return rules.filter { $0 != .marked }.map(\.text)

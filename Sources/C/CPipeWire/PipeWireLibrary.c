@@ -37,7 +37,14 @@ static void load(void) {
       FUNCTION(stream_queue_buffer),
       FUNCTION(stream_set_active),
       FUNCTION(stream_trigger_process),
-      FUNCTION(stream_is_driving),
+      FUNCTION(stream_get_state),
+      FUNCTION(thread_loop_new),
+      FUNCTION(thread_loop_destroy),
+      FUNCTION(thread_loop_get_loop),
+      FUNCTION(thread_loop_start),
+      FUNCTION(thread_loop_stop),
+      FUNCTION(thread_loop_lock),
+      FUNCTION(thread_loop_unlock),
   };
 #undef FUNCTION
   // Never unloaded: its plugins have threads and memory of their own.

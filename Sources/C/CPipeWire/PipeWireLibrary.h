@@ -24,7 +24,14 @@ struct fb_pipewire_library {
   __typeof__(&pw_stream_queue_buffer) stream_queue_buffer;
   __typeof__(&pw_stream_set_active) stream_set_active;
   __typeof__(&pw_stream_trigger_process) stream_trigger_process;
-  __typeof__(&pw_stream_is_driving) stream_is_driving;
+  __typeof__(&pw_stream_get_state) stream_get_state;
+  __typeof__(&pw_thread_loop_new) thread_loop_new;
+  __typeof__(&pw_thread_loop_destroy) thread_loop_destroy;
+  __typeof__(&pw_thread_loop_get_loop) thread_loop_get_loop;
+  __typeof__(&pw_thread_loop_start) thread_loop_start;
+  __typeof__(&pw_thread_loop_stop) thread_loop_stop;
+  __typeof__(&pw_thread_loop_lock) thread_loop_lock;
+  __typeof__(&pw_thread_loop_unlock) thread_loop_unlock;
 };
 
 /// - Returns: NULL if it cannot be loaded.

@@ -7,15 +7,15 @@
   import ScreenCast
 
   /// One session of the portal, and the pictures that it gives. Ends both with this value.
-  struct PortalLink: ~Copyable {
+  final class PortalLink {
     var capture: PipeWireCapture
     /// Nil if the session belongs to the process that started this one.
-    private var portal: ScreenCastSession?
+    private let portal: ScreenCastSession?
 
     /// How long the two sides may take to agree on a format.
     private static let formatLimit = Duration.seconds(10)
 
-    private init(_ capture: consuming PipeWireCapture, _ portal: consuming ScreenCastSession?) {
+    private init(_ capture: consuming PipeWireCapture, _ portal: ScreenCastSession?) {
       self.capture = capture
       self.portal = portal
     }
@@ -39,7 +39,7 @@
       let leftNs = max(session.deadline.monotonicNs, nowNs) - nowNs
       request.dialogLimit = min(request.dialogLimit, .nanoseconds(Int64(clamping: leftNs)))
       request.answerLimit = min(request.answerLimit, request.dialogLimit)
-      var portal: ScreenCastSession
+      let portal: ScreenCastSession
       do throws(ScreenCastError) {
         portal = try ScreenCastSession.open(
           request, keptIn: try? RestoreToken(of: session.stream, in: session.group),
@@ -54,7 +54,7 @@
     }
 
     /// What has ended it, as text for people; nil if it goes on.
-    mutating func loss() throws(PortalError) -> String? {
+    func loss() throws(PortalError) -> String? {
       switch portal?.news() {
       case .closed: throw .closed
       case .gone: return "the portal has ended"
@@ -83,7 +83,7 @@
 
     /// Waits until the producer has chosen a format.
     /// - Returns: nil if the run is over.
-    mutating func firstFormat(
+    func firstFormat(
       in session: CaptureSession
     ) throws(PortalError) -> fb_pipewire_format? {
       let deadline = Deadline.after(Self.formatLimit)

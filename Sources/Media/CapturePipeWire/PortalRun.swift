@@ -32,7 +32,7 @@
     private static let retryDelays = [1, 2, 4, 8, 16, 30].map { Duration.seconds($0) }
 
     init(
-      _ link: consuming PortalLink, _ layout: fb_pipewire_format, options: PortalOptions,
+      _ link: PortalLink, _ layout: fb_pipewire_format, options: PortalOptions,
       session: CaptureSession
     ) {
       self.link = link
@@ -170,12 +170,12 @@
       var delays = Self.retryDelays[...]
       while !session.isOver {
         do throws(PortalError) {
-          guard var next = try PortalLink.open(options, in: session),
+          guard let next = try PortalLink.open(options, in: session),
             let layout = try next.firstFormat(in: session)
           else { return }
           self.layout = layout
           countedSkips = 0
-          link = consume next
+          link = next
           // Its first picture is on its way.
           isIdle = false
           owesFrame = true

@@ -47,7 +47,7 @@
     public init(_ options: PortalOptions) { self.options = options }
 
     public mutating func run(in session: CaptureSession) throws(PortalError) {
-      guard var link = try PortalLink.open(options, in: session) else { return }
+      guard let link = try PortalLink.open(options, in: session) else { return }
       guard let layout = try link.firstFormat(in: session) else { return }
       let area = PixelRect(x: 0, y: 0, width: Int(layout.width), height: Int(layout.height))
       let format = try Self.format(layout, of: area, at: options.rate)

@@ -9,18 +9,25 @@ import FrameBus
 package struct RestoreToken: Sendable {
   package let name: CredentialName
   private let group: AppGroup
+  /// Nil to open the store when it is needed.
+  private let opened: CredentialStore?
 
   private static let service = "portal"
 
-  package init(of stream: StreamName, in group: AppGroup) throws(CredentialError) {
+  /// - Parameter opened: the group's store, if the host has opened it already.
+  package init(
+    of stream: StreamName, in group: AppGroup, _ opened: CredentialStore? = nil
+  ) throws(CredentialError) {
+    self.opened = opened
     name = try CredentialName(service: Self.service, account: stream.text)
     self.group = group
   }
 
   /// - Returns: nil if there is none.
   package func read() throws(CredentialError) -> SecretBytes? {
-    guard try CredentialStore.exists(in: group) else { return nil }
     do throws(CredentialError) {
+      if let opened { return try opened.get(name) }
+      guard try CredentialStore.exists(in: group) else { return nil }
       return try CredentialStore.open(in: group, as: .host).get(name)
     } catch {
       if case .notFound = error { return nil }
@@ -30,8 +37,11 @@ package struct RestoreToken: Sendable {
 
   package func keep(_ token: consuming SecretBytes) throws(CredentialError) {
     let store =
-      try CredentialStore.exists(in: group)
-      ? CredentialStore.open(in: group, as: .host) : CredentialStore.create(in: group)
+      if let opened { opened } else if try CredentialStore.exists(in: group) {
+        try CredentialStore.open(in: group, as: .host)
+      } else {
+        try CredentialStore.create(in: group)
+      }
     let options = CredentialOptions(
       label: "ScreenCast portal", comment: "Restores the choice of a screen or window")
     try store.set(name, token, options: options)

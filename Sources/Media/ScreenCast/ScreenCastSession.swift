@@ -19,7 +19,7 @@ package struct ScreenCastRequest: Sendable {
 }
 
 /// A session of the portal, which ends with this value. Confined to one thread.
-@safe package struct ScreenCastSession: ~Copyable {
+@safe package final class ScreenCastSession {
   /// What has become of it.
   package enum News: Sendable { case nothing, closed, gone }
 
@@ -52,8 +52,6 @@ package struct ScreenCastRequest: Sendable {
     }
     unsafe self.screencast = screencast
     self.stop = stop
-    remote = nil
-    token = nil
     self.offer = ScreenCastOffer(
       version: offer.version, sourceTypes: offer.sourceTypes, cursorModes: offer.cursorModes)
   }
@@ -89,7 +87,7 @@ package struct ScreenCastRequest: Sendable {
   }
 
   /// Has the user choose a source, or restores the choice that a token names. Call it once.
-  package mutating func start(
+  package func start(
     _ request: ScreenCastRequest, token: borrowing SecretBytes?
   ) throws(ScreenCastError) {
     var stream = screencast_stream()
@@ -112,12 +110,12 @@ package struct ScreenCastRequest: Sendable {
   }
 
   /// A connection to PipeWire that sees the chosen node alone. Nil after the first call.
-  package mutating func takeRemote() -> Descriptor? { remote.take() }
+  package func takeRemote() -> Descriptor? { remote.take() }
 
   /// Readable when there may be news.
   package var descriptorNumber: Int32 { unsafe screencast_descriptor(screencast) }
 
-  package mutating func news() -> News {
+  package func news() -> News {
     switch unsafe screencast_process(screencast) {
     case SCREENCAST_CLOSED: .closed
     case SCREENCAST_GONE: .gone
@@ -126,10 +124,13 @@ package struct ScreenCastRequest: Sendable {
   }
 
   private static func text(of token: borrowing SecretBytes?) -> [CChar] {
-    guard let token else { return [0] }
-    return token.withBytes { bytes in
-      // SAFETY: the buffer is copied before the borrow ends.
-      unsafe bytes.withUnsafeBytes { unsafe $0.map { CChar(bitPattern: $0) } } + [0]
+    switch token {
+    case .none: [0]
+    case .some(let token):
+      token.withBytes { bytes in
+        // SAFETY: the buffer is copied before the borrow ends.
+        unsafe bytes.withUnsafeBytes { unsafe $0.map { CChar(bitPattern: $0) } } + [0]
+      }
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include "CDeviceMute.h"
 #include "CGStreamerLog.h"
+#include "CPictureToI420.h"
 #include "CSlotSink.h"
 #include "CSoundRing.h"
 #include "CSoundSink.h"

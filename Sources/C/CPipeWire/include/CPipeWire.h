@@ -4,6 +4,8 @@
 // All calls of one `fb_pipewire_capture` come from one thread, and none blocks.
 #pragma once
 
+#include "CPipeWireCamera.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
