@@ -256,7 +256,8 @@ let package = Package(
       [
         "Bench", "Broadcast", "Capture", "CommandLineSupport", "Confinement", "Recording", "Upload",
         "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "Sound",
-        "NotifyCenter", "Platform", "Replay", "SharedDefaults", "SharedLog", argumentParser,
+        "NotifyCenter", "Platform", "Replay", "ScreenCast", "SharedDefaults", "SharedLog",
+        argumentParser,
       ]),
     program(
       "CaptureProgram",
@@ -489,7 +490,7 @@ let package = Package(
       "CapturePipeWireTests", in: .media,
       [
         "TestSupport", "AppGroup", "FrameBus", "Platform", "BusCLI", "CaptureProgram",
-        "PictureSource",
+        "ConfineProgram", "PictureSource", "UploadProgram",
       ]),
     tests(
       "CaptureX11Tests", in: .media,

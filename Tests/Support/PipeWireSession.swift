@@ -29,9 +29,15 @@ package final class PipeWireSession: Sendable {
     bluez_monitor.properties["with-logind"] = false
     """.write(toFile: rules + "/51-no-logind.lua", atomically: true, encoding: .utf8)
     let environment = Self.environment(of: folder)
+    // Without the services of this machine, which would start on demand.
+    try """
+    <busconfig><type>session</type><listen>unix:path=\(runtime)/bus</listen>
+    <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/>
+    <allow own="*"/><allow user="*"/></policy></busconfig>
+    """.write(toFile: folder.file("bus.conf"), atomically: true, encoding: .utf8)
     let bus = try RunningProgram(
       "dbus-daemon",
-      ["--session", "--nofork", "--print-address=1", "--address=unix:path=\(runtime)/bus"],
+      ["--nofork", "--print-address=1", "--config-file=\(folder.file("bus.conf"))"],
       environment: environment)
     try bus.waitForOutput("\n")
     let server = try RunningProgram("pipewire", [], environment: environment)

@@ -7,7 +7,7 @@ import Upload
 enum DoctorChecks {
   static func all() -> [DoctorCheck] {
     kernel() + limits() + programs() + ConfinementChecks.all() + plugins()
-      + [soundServer(), display()]
+      + [soundServer(), display()] + PortalChecks.all()
   }
 
   private static func kernel() -> [DoctorCheck] {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "CPipeWireCamera.h"
 #include "PipeWireLibrary.h"
@@ -24,6 +25,11 @@ struct fb_camera {
   uint64_t sequence;
   bool hasFailed;
   char failure[256];
+  /// All buffers, and when each left for the readers.
+  struct {
+    struct pw_buffer *buffer;
+    uint64_t leftNs;
+  } known[MOST_BUFFERS];
   /// Between begin and end, and until the graph takes it.
   struct pw_buffer *buffer;
   bool isFilled;
@@ -87,8 +93,39 @@ static void param_changed(void *user, uint32_t id, const struct spa_pod *paramet
   self->library->stream_update_params(self->stream, parameters, 2);
 }
 
+static uint64_t now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * SPA_NSEC_PER_SEC + (uint64_t)time.tv_nsec;
+}
+
+static void add_buffer(void *user, struct pw_buffer *buffer) {
+  struct fb_camera *self = user;
+  for (int i = 0; i < MOST_BUFFERS; i++) {
+    if (self->known[i].buffer != NULL) continue;
+    self->known[i].buffer = buffer;
+    self->known[i].leftNs = 0;
+    return;
+  }
+}
+
+/// A buffer that has been away for long: PipeWire 0.3.65 gives none back that a reader had when it
+/// ended or was stopped. A reader that has it still sees two pictures in one.
+static struct pw_buffer *take_back(struct fb_camera *self) {
+  uint64_t beforeNs = now_ns() - SPA_NSEC_PER_SEC;
+  int oldest = -1;
+  for (int i = 0; i < MOST_BUFFERS; i++) {
+    if (self->known[i].buffer == NULL || self->known[i].leftNs > beforeNs) continue;
+    if (oldest < 0 || self->known[i].leftNs < self->known[oldest].leftNs) oldest = i;
+  }
+  return oldest < 0 ? NULL : self->known[oldest].buffer;
+}
+
 static void remove_buffer(void *user, struct pw_buffer *buffer) {
   struct fb_camera *self = user;
+  for (int i = 0; i < MOST_BUFFERS; i++) {
+    if (self->known[i].buffer == buffer) self->known[i].buffer = NULL;
+  }
   if (self->buffer != buffer) return;
   self->buffer = NULL;
   self->isFilled = false;
@@ -99,6 +136,9 @@ static void process(void *user) {
   struct fb_camera *self = user;
   if (!self->isFilled) return;
   self->isFilled = false;
+  for (int i = 0; i < MOST_BUFFERS; i++) {
+    if (self->known[i].buffer == self->buffer) self->known[i].leftNs = now_ns();
+  }
   self->library->stream_queue_buffer(self->stream, self->buffer);
   self->buffer = NULL;
 }
@@ -107,6 +147,7 @@ static const struct pw_stream_events stream_events = {
     PW_VERSION_STREAM_EVENTS,
     .state_changed = state_changed,
     .param_changed = param_changed,
+    .add_buffer = add_buffer,
     .remove_buffer = remove_buffer,
     .process = process,
 };
@@ -179,6 +220,7 @@ bool fb_camera_begin(struct fb_camera *self, struct fb_camera_target *target) {
                 library->stream_get_state(self->stream, NULL) == PW_STREAM_STATE_STREAMING;
   // A picture that no turn of the graph has taken is replaced by this one.
   if (isRead && self->buffer == NULL) self->buffer = library->stream_dequeue_buffer(self->stream);
+  if (isRead && self->buffer == NULL) self->buffer = take_back(self);
   self->isFilled = false;
   if (isRead && self->buffer != NULL && find_planes(self, target)) return true;
   library->thread_loop_unlock(self->thread);

@@ -13,7 +13,9 @@
     private let options: PortalOptions
     private let session: CaptureSession
     private var extent: CaptureExtent
-    private var isIdle = true
+    /// Whether the producer makes pictures.
+    private var isActive = true
+    private var idleSinceNs: UInt64?
     private var knownJoins: UInt64 = 0
     /// Somebody new gets a picture although nothing changes.
     private var owesFrame = true
@@ -25,6 +27,8 @@
     private var malformedCount = 0
 
     private static let maximumMalformed = 100
+    /// How long the producer goes on after the last subscriber has left.
+    private static let lingerNs: UInt64 = 2_000_000_000
     /// How long a producer that was resting may take for its first picture.
     private static let freshLimitNs: UInt64 = 200_000_000
     /// How often the portal is heard while nobody subscribes.
@@ -79,19 +83,19 @@
       return nil
     }
 
-    /// Has the producer rest while nobody subscribes.
+    /// Has the producer rest once nobody has subscribed for a while.
     /// - Returns: whether there is a subscriber.
     private mutating func rest(_ publisher: borrowing Publisher) -> Bool {
       if publisher.subscriberCount == 0 {
-        if !isIdle || owesFrame { link?.capture.setActive(false) }
-        isIdle = true
-        owesFrame = false
         session.noteSubscribers(0)
-        let end = min(session.deadline, .after(Self.idleInterval))
+        restIfIdle()
+        let interval = isActive ? CaptureExtent.demandInterval : Self.idleInterval
+        let end = min(session.deadline, .after(interval))
         guard publisher.waitForSubscriber(until: end, stop: session.stop) else { return false }
       }
-      if isIdle {
-        isIdle = false
+      idleSinceNs = nil
+      if !isActive {
+        isActive = true
         link?.capture.setActive(true)
         extent.restart()
         freshByNs = monotonicNowNs() + Self.freshLimitNs
@@ -102,6 +106,16 @@
       }
       session.noteSubscribers(publisher.subscriberCount)
       return true
+    }
+
+    /// A producer that is stopped before its first picture may never begin (PipeWire 0.3.65).
+    private mutating func restIfIdle() {
+      let nowNs = monotonicNowNs()
+      let sinceNs = idleSinceNs ?? nowNs
+      idleSinceNs = sinceNs
+      guard isActive, nowNs >= sinceNs + Self.lingerNs, link?.capture.newest != nil else { return }
+      isActive = false
+      link?.capture.setActive(false)
     }
 
     private mutating func follow(_ publisher: borrowing Publisher) throws(PortalError) {
@@ -177,7 +191,7 @@
           countedSkips = 0
           link = next
           // Its first picture is on its way.
-          isIdle = false
+          isActive = true
           owesFrame = true
           freshByNs = monotonicNowNs() + Self.freshLimitNs
           return

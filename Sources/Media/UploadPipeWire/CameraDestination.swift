@@ -70,7 +70,7 @@
       guard unsafe fb_camera_set_format(camera, &format) else {
         throw .connectionLost(output: output, reason: "PipeWire refuses the format")
       }
-      var target = unsafe fb_camera_target()
+      var target = fb_camera_target()
       isRead = unsafe fb_camera_begin(camera, &target)
       guard isRead else { return }
       // SAFETY: the planes are those of a picture of this format, until the camera's end of it.

@@ -50,25 +50,25 @@
         guard let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
           return false
         }
-        var source = unsafe fb_i420_source()
-        unsafe source.fourcc = lease.format.fourcc.rawValue
-        unsafe source.plane.0 = unsafe start + planes[0].offset
-        unsafe source.stride.0 = UInt32(planes[0].stride)
+        var source = fb_i420_source()
+        source.fourcc = lease.format.fourcc.rawValue
+        unsafe source.plane.0 = start + planes[0].offset
+        source.stride.0 = UInt32(planes[0].stride)
         if planes.count > 1 {
-          unsafe source.plane.1 = unsafe start + planes[1].offset
-          unsafe source.stride.1 = UInt32(planes[1].stride)
+          unsafe source.plane.1 = start + planes[1].offset
+          source.stride.1 = UInt32(planes[1].stride)
         }
         if planes.count > 2 {
-          unsafe source.plane.2 = unsafe start + planes[2].offset
-          unsafe source.stride.2 = UInt32(planes[2].stride)
+          unsafe source.plane.2 = start + planes[2].offset
+          source.stride.2 = UInt32(planes[2].stride)
         }
-        unsafe source.x = UInt32(visible.x)
-        unsafe source.y = UInt32(visible.y)
-        unsafe source.width = UInt32(visible.width)
-        unsafe source.height = UInt32(visible.height)
-        unsafe source.degrees = degrees
+        source.x = UInt32(visible.x)
+        source.y = UInt32(visible.y)
+        source.width = UInt32(visible.width)
+        source.height = UInt32(visible.height)
+        source.degrees = degrees
         let into = unsafe [target.plane.0, target.plane.1, target.plane.2]
-        let strides = unsafe [target.stride.0, target.stride.1, target.stride.2]
+        let strides = [target.stride.0, target.stride.1, target.stride.2]
         return unsafe fb_i420_convert(&source, into, strides)
       }
     }

@@ -4,6 +4,7 @@ import FrameBus
 import Platform
 import Synchronization
 import TestSupport
+import Testing
 
 /// A session without a desktop, a portal for one node, and the program that captures into a group.
 struct PortalWorld {
@@ -48,19 +49,19 @@ struct PortalWorld {
       environment: session.environment.merging(environment) { _, new in new })
   }
 
-  /// The error with which a capture fails.
-  func failure(
-    _ arguments: String..., source: String = "portal", environment: [String: String?] = [:]
-  ) throws -> String {
+  /// Expects that a capture fails with an error that contains a text.
+  func expectFailure(
+    _ text: String, _ arguments: String..., source: String = "portal",
+    environment: [String: String?] = [:], note: String = ""
+  ) throws {
     let result = try RunningProgram(
       "framebus-capture",
       [source, "--root", root.path, "--group", "org.example.test"] + arguments,
       environment: session.environment.merging(environment) { _, new in new }
     ).finish()
-    guard !result.status.isSuccess else {
-      throw HarnessError("the capture did not fail: \(result.errors)")
-    }
-    return result.errors
+    #expect(
+      !result.status.isSuccess && result.errors.contains(text),
+      "\(note) \(result.status): \(result.errors)")
   }
 
   func subscriber(onEvent: (@Sendable (StreamEvent) -> Void)? = nil) throws -> Subscriber {

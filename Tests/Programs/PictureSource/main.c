@@ -18,6 +18,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/// PipeWire 0.3.65 gives no buffer back that a reader had when it ended.
+enum { BUFFERS = 16 };
 enum { PIXEL = 4, FRAMES_PER_SECOND = 30, MARGIN = 16, GAP = 64, SQUARE = 8 };
 
 static struct pw_main_loop *loop;
@@ -66,7 +68,7 @@ static void param_changed(void *user, uint32_t id, const struct spa_pod *paramet
   const struct spa_pod *parameters[] = {
       spa_pod_builder_add_object(
           &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-          SPA_POD_CHOICE_RANGE_Int(4, 2, 8), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
+          SPA_POD_Int(BUFFERS), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
           SPA_PARAM_BUFFERS_size, SPA_POD_Int((int)size()), SPA_PARAM_BUFFERS_stride,
           SPA_POD_Int((int)stride()), SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(types)),
       meta(&builder, SPA_META_Header, sizeof(struct spa_meta_header)),
