@@ -2,9 +2,8 @@
 import PackageDescription
 
 // What a module may import stands here alone: Tests/Tidy reads it from the manifest, and compares
-// the layers of docs/ARCHITECTURE.md with it. CaptureX11, CaptureGStreamer, UploadGStreamer,
-// LivePage and GStreamerLog are empty without the package trait Media: the core then builds and
-// links without media libraries.
+// the layers of docs/ARCHITECTURE.md with it. The modules marked * there are empty without the
+// package trait Media: the core then builds and links without media libraries.
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -43,7 +42,6 @@ enum Family: String {
   case adapters = "Adapters/"
   case programs = "Programs/"
 }
-/// A module of the product.
 func module(
   _ name: String, in family: Family = .core, _ dependencies: [Target.Dependency],
   resources: [Resource]? = nil
@@ -52,7 +50,6 @@ func module(
     name: name, dependencies: dependencies, path: "Sources/\(family.rawValue)\(name)",
     resources: resources, swiftSettings: strict + testable)
 }
-/// Declarations and code in C, which a module uses.
 func cModule(
   _ name: String, _ dependencies: [Target.Dependency] = [], cSettings: [CSetting] = [],
   linkerSettings: [LinkerSetting] = []
@@ -67,7 +64,6 @@ func systemModule(_ name: String, pkgConfig: String? = nil, apt: [String]) -> Ta
     name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt(apt)])
 }
 func library(_ name: String) -> Product { .library(name: name, targets: [name]) }
-/// A program of the product.
 func program(
   _ name: String, in family: Family = .programs, _ dependencies: [Target.Dependency]
 ) -> Target {
@@ -84,26 +80,23 @@ func tests(
     name: name, dependencies: dependencies, path: "Tests/\(family.rawValue)\(name)",
     exclude: exclude, swiftSettings: strict + [.unsafeFlags(["-Onone"])])
 }
-/// A program that tests start.
 func worker(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", swiftSettings: strict)
 }
 /// The same, in C: what no rule of ours holds back.
 func cProgram(
-  _ name: String, _ dependencies: [Target.Dependency] = [], linkerSettings: [LinkerSetting] = []
+  _ name: String, _ dependencies: [Target.Dependency] = [], linking libraries: String...
 ) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", cSettings: strictC,
-    linkerSettings: linkerSettings)
+    linkerSettings: libraries.map { .linkedLibrary($0, .when(traits: ["Media"])) })
 }
-/// A part of the product as it is measured: in a user's program.
 func subject(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Benchmarks/\(name)",
     swiftSettings: [.treatAllWarnings(as: .error)])
 }
-/// The bare primitive that it is measured beside.
 func bare(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Benchmarks/\(name)",
@@ -133,15 +126,9 @@ let package = Package(
     .trait(
       name: "Media",
       description: "Screen capture (XCB) and encoding (GStreamer). The core never needs it."),
-    .trait(
-      name: "CrashPoints",
-      description: "For the tests alone: named points at which a process can be made to die."),
-    .trait(
-      name: "ThreadSanitizer",
-      description: "For the tests alone: what ThreadSanitizer cannot see is done so that it can."),
-    .trait(
-      name: "Fuzzing",
-      description: "For the tests alone: the programs of Fuzz/ make up inputs (scripts/fuzz)."),
+    .trait(name: "CrashPoints", description: "For tests alone: points at which a process can die."),
+    .trait(name: "ThreadSanitizer", description: "For tests alone: what it cannot see is changed."),
+    .trait(name: "Fuzzing", description: "For tests alone: Fuzz/ makes up inputs (scripts/fuzz)."),
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
@@ -160,16 +147,12 @@ let package = Package(
     systemModule(
       "CXCB",
       pkgConfig: "xcb xcb-composite xcb-damage xcb-randr xcb-screensaver xcb-shm xcb-xfixes",
-      apt: [
-        "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev", "libxcb-randr0-dev",
-        "libxcb-screensaver0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
-      ]),
+      apt: ["1", "-composite0", "-damage0", "-randr0", "-screensaver0", "-shm0", "-xfixes0"]
+        .map { "libxcb\($0)-dev" }),
     systemModule(
       "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-audio-1.0 gstreamer-video-1.0",
-      apt: [
-        "libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev",
-        "libgstreamer-plugins-bad1.0-dev", "libyuv-dev",
-      ]),
+      apt: ["", "-plugins-base", "-plugins-bad"].map { "libgstreamer\($0)1.0-dev" }
+        + ["libyuv-dev"]),
     systemModule("CPipeWireSystem", pkgConfig: "libpipewire-0.3", apt: ["libpipewire-0.3-dev"]),
     cModule("CPipeWire", [media("CPipeWireSystem")]),
     cModule(
@@ -182,8 +165,7 @@ let package = Package(
     cModule("CHTTPServer", cSettings: [whenMedia], linkerSettings: mediaLibraries("microhttpd")),
 
     // L1 … L3: the core
-    module("Platform", ["CLinuxShims", "CURing"]),
-    module("AppGroup", ["Platform"]),
+    module("Platform", ["CLinuxShims", "CURing"]), module("AppGroup", ["Platform"]),
     module("FrameBus", ["AppGroup", "CChecksum", "CFrameLayout", "Platform"]),
     module("GroupSemaphores", ["AppGroup", "CSemaphoreLayout", "Platform"]),
     module("CredentialStore", ["AppGroup", "CSodium", "Platform"]),
@@ -293,9 +275,8 @@ let package = Package(
     // Benchmarks: what the suites of Bench compare with
     bare("BareGrab", [media("CXCB")]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
-    bare("BareRing", ["RingKit"]),
-    bare("BareDatagram", ["RingKit"]),
-    bare("BareFutex", ["RingKit"]),
+    bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
+    bare("BareFutex", ["RingKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
     .target(
       name: "SubjectKit", dependencies: ["RingKit", "LogKit", "SharedLog", "AppGroup", "Platform"],
@@ -306,7 +287,6 @@ let package = Package(
     subject("BusLog", ["SubjectKit", "LogKit", "SharedLog"]),
     subject("BusLogger", ["SubjectKit", "LogKit", "SharedLog", "SharedLogHandler", logging]),
     subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
-    bare("BareWatch", ["RingKit"]),
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
@@ -373,10 +353,7 @@ let package = Package(
       ]),
     worker(
       "BroadcastWorker",
-      [
-        "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "Platform",
-        "WorkerSupport",
-      ]),
+      ["Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "WorkerSupport"]),
     tests(
       "DarwinKeychainTests", in: .adapters,
       ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
@@ -483,9 +460,7 @@ let package = Package(
     tests(
       "CaptureTests", in: .media,
       ["TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram", "BusCLI"]),
-    cProgram(
-      "PictureSource", [media("CPipeWireSystem")],
-      linkerSettings: mediaLibraries("pipewire-0.3")),
+    cProgram("PictureSource", [media("CPipeWireSystem")], linking: "pipewire-0.3"),
     tests(
       "CapturePipeWireTests", in: .media,
       [
@@ -508,10 +483,9 @@ let package = Package(
       "BenchTests",
       [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BusViewer",
-        "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
-        "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
-        "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
+        "BusViewer", "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults",
+        "UserSettings", "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium",
+        "BusCredential", "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -265,7 +265,8 @@ static void param_changed(void *user, uint32_t id, const struct spa_pod *paramet
   uint32_t region = sizeof(struct spa_meta_region), header = sizeof(struct spa_meta_header);
   parameters[0] = spa_pod_builder_add_object(
       &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-      SPA_POD_CHOICE_RANGE_Int(4, 2, 16), SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(types));
+      SPA_POD_CHOICE_RANGE_Int(4, 2, 16), SPA_PARAM_BUFFERS_dataType,
+      SPA_POD_CHOICE_FLAGS_Int(types));
   parameters[1] = meta(&builder, SPA_META_Header, header, header);
   parameters[2] = meta(&builder, SPA_META_VideoCrop, region, region);
   parameters[3] = meta(&builder, SPA_META_VideoDamage, region, FB_PIPEWIRE_MAXIMUM_DAMAGE * region);

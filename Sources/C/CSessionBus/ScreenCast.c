@@ -33,7 +33,7 @@ struct screencast {
   sd_bus *bus;
   int stopDescriptor;
   struct screencast_offer offer;
-  /// The portal's unique name: a signal of any other sender is none of the portal's.
+  /// The portal's unique name: signals of other senders do not count.
   char portal[MAXIMUM_PATH + 1];
   char session[MAXIMUM_PATH + 1];
   uint32_t requestCount;
@@ -117,16 +117,20 @@ static bool is_answered(struct screencast *self) { return self->isAnswered; }
 
 // MARK: Calls
 
+/// Whether an error says that there is no such service, or that it lacks the interface.
+static bool is_absence(const char *name) {
+  return strstr(name, "ServiceUnknown") || strstr(name, "NameHasNoOwner") ||
+         strstr(name, "UnknownInterface") || strstr(name, "UnknownMethod") ||
+         strstr(name, "Spawn.");
+}
+
 /// Takes the answer of the call that is waited for.
 static int answer(sd_bus_message *message, void *user, sd_bus_error *unused) {
   (void)unused;
   struct screencast *self = user;
   const sd_bus_error *error = self->library.get_error(message);
   if (error != NULL) {
-    bool isMissing = error->name != NULL &&
-                     (strstr(error->name, "ServiceUnknown") || strstr(error->name, "NameHasNoOwner") ||
-                      strstr(error->name, "UnknownInterface") ||
-                      strstr(error->name, "UnknownMethod") || strstr(error->name, "Spawn."));
+    bool isMissing = error->name != NULL && is_absence(error->name);
     self->outcome = fail(self, isMissing ? SCREENCAST_NO_PORTAL : SCREENCAST_REFUSED,
                          error->name != NULL ? error->name : "error",
                          error->message != NULL ? error->message : "no explanation");
@@ -215,7 +219,9 @@ enum screencast_result screencast_connect(struct screencast *self, uint64_t answ
   }
   uint64_t deadlineNs = now_ns() + answerNs;
   enum screencast_result outcome = drive(self, deadlineNs, is_connected);
-  if (outcome == SCREENCAST_SILENT) return fail(self, SCREENCAST_NO_BUS, "the session bus", "silent");
+  if (outcome == SCREENCAST_SILENT) {
+    return fail(self, SCREENCAST_NO_BUS, "the session bus", "it does not answer");
+  }
   if (outcome != SCREENCAST_OK) return outcome;
   sd_bus_message *message = NULL;
   if (library->new_call(self->bus, &message, portal_name, portal_path, properties_interface,

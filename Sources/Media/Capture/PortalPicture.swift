@@ -1,4 +1,4 @@
-/// What a desktop's portal lets its user choose. The numbers are the bits of the portal's interface.
+/// What a desktop's portal lets its user choose. The numbers are bits of the portal's interface.
 public enum PortalPicture: UInt32, Hashable, Sendable, CaseIterable {
   case monitor = 1
   case window = 2

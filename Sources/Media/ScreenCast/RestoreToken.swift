@@ -4,8 +4,8 @@ import FrameBus
 
 /// The token with which the portal restores what a user chose, so that the dialog comes once.
 ///
-/// It is a credential of the group, `portal/STREAM`, sealed for the host alone: whoever has it can
-/// see the screen. A portal gives a new one for each session, and takes back the old one.
+/// It is a credential of the group, `portal/STREAM`, sealed for the host alone: a program that has
+/// it can see the screen. A portal gives a new one for each session, and takes back the old one.
 package struct RestoreToken: Sendable {
   package let name: CredentialName
   private let group: AppGroup

@@ -31,7 +31,8 @@ package enum ScreenCastError: Error, Hashable, Sendable, CustomStringConvertible
       "this desktop's portal does not offer such a source; try portal:monitor, and"
         + " `framebus doctor` lists what it offers"
     case .declined:
-      "the user declined: the desktop's dialog was closed without a choice; capture again and choose"
+      "the user declined: the desktop's dialog was closed without a choice; capture again, and"
+        + " choose"
     case .ended(let why): "the desktop's portal ended the session: \(why); capture again"
     case .refused(let why):
       "the desktop's portal refused: \(why); its log says more: `journalctl --user -u"

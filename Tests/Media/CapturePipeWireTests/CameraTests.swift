@@ -65,7 +65,11 @@ struct CameraTests {
 
   /// The luma of the corners of each picture in a file.
   private func pictures(_ file: String) throws -> [[UInt8]] {
-    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: world.root.file(file))))
+    // The reader creates it.
+    guard let data = try? Data(contentsOf: URL(fileURLWithPath: world.root.file(file))) else {
+      return []
+    }
+    let bytes = [UInt8](data)
     let size = Self.pictureBytes
     return (0..<bytes.count / size).map { index in
       let start = index * size

@@ -48,7 +48,7 @@ struct PortalTokenTests {
     }
   }
 
-  /// A token that is too long is none, and no file has one in the clear.
+  /// A token that is too long is ignored, and no file has one in the clear.
   @Test func tokensAreSealedAndBounded() throws {
     try withWatchdog {
       let world = try PortalWorld()

@@ -1,12 +1,12 @@
-// A PipeWire node with numbered pictures, as a compositor offers them to a portal, and a hostile one.
+// A PipeWire node with numbered pictures, as a compositor offers them, and a hostile one.
 //
 //   PictureSource NAME WIDTHxHEIGHT MEMORY
 //
-// MEMORY is `server` (PipeWire allocates), or the program's own: `sealed`, `unsealed`, `padded` (rows
-// with gaps), `dmabuf` (mappable), `unmappable`, `cropped`, `damaged` (a square changes), `outside`
-// (pictures that end beyond their memory), `wild` (random numbers in all metadata), `shrinking` (the
-// file shrinks under its reader). Each pixel has the number of the picture; in `damaged` those of the
-// square alone. Lines on standard input: `still`, `go`, `size WIDTHxHEIGHT`, `end`.
+// MEMORY is `server` (PipeWire allocates), or the program's own: `sealed`, `unsealed`, `padded`
+// (rows with gaps), `dmabuf` (mappable), `unmappable`, `cropped`, `damaged` (a square changes),
+// `outside` (pictures that end beyond their memory), `wild` (random numbers in all metadata),
+// `shrinking` (the file shrinks under its reader). Each pixel has the number of the picture; in
+// `damaged` those of the square alone. Lines on standard input: `still`, `go`, `size WIDTHxHEIGHT`, `end`.
 #if __has_include(<pipewire/pipewire.h>)
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -224,14 +224,14 @@ int main(int count, char **arguments) {
   loop = pw_main_loop_new(NULL);
   struct pw_properties *properties = pw_properties_new(
       PW_KEY_MEDIA_CLASS, "Video/Source", PW_KEY_NODE_NAME, arguments[1], NULL);
-  stream = pw_stream_new_simple(pw_main_loop_get_loop(loop), arguments[1], properties, &events, NULL);
+  struct pw_loop *inner = pw_main_loop_get_loop(loop);
+  stream = pw_stream_new_simple(inner, arguments[1], properties, &events, NULL);
   uint8_t bytes[1024];
   struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
   const struct spa_pod *formats[] = {format(&builder, isGraphics())};
   enum pw_stream_flags flags = PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS;
   if (isOwn()) flags = PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_ALLOC_BUFFERS;
   if (pw_stream_connect(stream, PW_DIRECTION_OUTPUT, PW_ID_ANY, flags, formats, 1) < 0) return 1;
-  struct pw_loop *inner = pw_main_loop_get_loop(loop);
   struct spa_source *timer = pw_loop_add_timer(inner, tick, NULL);
   struct timespec interval = {0, 1000000000 / FRAMES_PER_SECOND};
   pw_loop_update_timer(inner, timer, &interval, &interval, false);

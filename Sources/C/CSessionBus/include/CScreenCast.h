@@ -1,9 +1,9 @@
-// The desktop's portal for pictures of its screen (org.freedesktop.portal.ScreenCast on the session
-// bus; xdg-desktop-portal's documentation), by libsystemd's sd-bus, which is loaded when it is first
-// used.
+// The desktop's portal for pictures of its screen (org.freedesktop.portal.ScreenCast on the
+// session bus; xdg-desktop-portal's documentation), by libsystemd's sd-bus, which is loaded when
+// it is first used.
 //
-// All calls of one `screencast` come from one thread. Nothing blocks longer than its deadline, and a
-// raised stop descriptor ends every wait.
+// All calls of one `screencast` come from one thread. Nothing blocks longer than its deadline, and
+// a raised stop descriptor ends every wait.
 #pragma once
 
 #include <stdbool.h>
