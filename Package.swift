@@ -2,9 +2,8 @@
 import PackageDescription
 
 // What a module may import stands here alone: Tests/Tidy reads it from the manifest, and compares
-// the layers of docs/ARCHITECTURE.md with it. CaptureX11, CaptureWayland, CaptureGStreamer,
-// UploadGStreamer, LivePage and GStreamerLog are empty without the package trait Media: the core
-// then builds and links without media libraries.
+// the layers of docs/ARCHITECTURE.md with it. The modules marked * there are empty without the
+// package trait Media: the core then builds and links without media libraries.
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -96,9 +95,12 @@ func worker(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     path: "Tests/Programs/\(name)", swiftSettings: strict)
 }
 /// The same, in C: what no rule of ours holds back.
-func cProgram(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func cProgram(
+  _ name: String, _ dependencies: [Target.Dependency] = [], linking libraries: String...
+) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", cSettings: strictC)
+    name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", cSettings: strictC,
+    linkerSettings: libraries.map { .linkedLibrary($0, .when(traits: ["Media"])) })
 }
 /// A part of the product as it is measured: in a user's program.
 func subject(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -168,6 +170,8 @@ let package = Package(
         "libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev",
         "libgstreamer-plugins-bad1.0-dev", "libyuv-dev",
       ]),
+    systemModule("CPipeWireSystem", pkgConfig: "libpipewire-0.3", apt: ["libpipewire-0.3-dev"]),
+    cModule("CPipeWire", [media("CPipeWireSystem")]),
     cModule(
       "CGStreamer", [media("CGStreamerSystem")],
       linkerSettings: mediaLibraries("yuv", "gstrtp-1.0")),
@@ -205,6 +209,12 @@ let package = Package(
       "Capture", in: .media,
       ["AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound"]),
     module("CaptureCamera", in: .media, ["Capture", "FrameBus", "Platform", "CVideo4Linux"]),
+    module(
+      "ScreenCast", in: .media,
+      ["AppGroup", "CredentialStore", "FrameBus", "Platform", "CSessionBus"]),
+    module(
+      "CapturePipeWire", in: .media,
+      ["Capture", "CredentialStore", "FrameBus", "Platform", "ScreenCast", "CPipeWire"]),
     module("CaptureX11", in: .media, ["Capture", "FrameBus", "Platform", media("CXCB")]),
     module("CaptureWayland", in: .media, ["Capture", "FrameBus", "Platform", "CWayland"]),
     module(
@@ -223,6 +233,9 @@ let package = Package(
         media("CGStreamerSystem"),
       ]),
     module(
+      "UploadPipeWire", in: .media,
+      ["Upload", "FrameBus", "Platform", "CGStreamer", "CPipeWire"]),
+    module(
       "LivePage", in: .media, ["WHIP", "Platform", "CHTTPServer", media("CQR")],
       resources: [.embedInCode("Resources")]),
 
@@ -231,7 +244,8 @@ let package = Package(
       "Broadcast",
       [
         "AppGroup", "Capture", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
-        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", "Upload", "CSessionBus",
+        "NotifyCenter", "Platform", "ScreenCast", "SharedDefaults", "SharedLog", "Sound", "Upload",
+        "CSessionBus",
       ]),
 
     // L6: programs
@@ -248,13 +262,14 @@ let package = Package(
       [
         "Bench", "Broadcast", "Capture", "CommandLineSupport", "Confinement", "Recording", "Upload",
         "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "Sound",
-        "NotifyCenter", "Platform", "Replay", "SharedDefaults", "SharedLog", argumentParser,
+        "NotifyCenter", "Platform", "Replay", "ScreenCast", "SharedDefaults", "SharedLog",
+        argumentParser,
       ]),
     program(
       "CaptureProgram",
       [
-        "CommandLineSupport", "Capture", "CaptureCamera", "CaptureWayland", "CaptureX11",
-        "AppGroup", "FrameBus", "Platform", argumentParser,
+        "CommandLineSupport", "Capture", "CaptureCamera", "CapturePipeWire", "CaptureWayland",
+        "CaptureX11", "AppGroup", "FrameBus", "Platform", argumentParser,
       ]),
     program(
       "CaptureGStreamerProgram",
@@ -265,7 +280,8 @@ let package = Package(
     program(
       "UploadProgram",
       [
-        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "UploadPipeWire", "WHIP",
+        "GStreamerLog",
         "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
         "Platform", "Replay", argumentParser,
       ]),
@@ -438,6 +454,13 @@ let package = Package(
       [
         "Capture", "CaptureCamera", "AppGroup", "FrameBus", "BusCLI", "CaptureProgram",
         "CaptureGStreamerProgram", "ConfineProgram", "UploadProgram", "FakeCamera", "CameraCycler",
+      ]),
+    cProgram("PictureSource", [media("CPipeWireSystem")], linking: "pipewire-0.3"),
+    tests(
+      "CapturePipeWireTests", in: .media,
+      [
+        "AppGroup", "FrameBus", "BusCLI", "CaptureProgram", "ConfineProgram", "PictureSource",
+        "UploadProgram",
       ]),
     tests(
       "CaptureX11Tests", in: .media,

@@ -60,6 +60,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   case weakConfinement([Role: String])
   /// The setting `whipURL` names no server to which somebody has agreed.
   case server(BroadcastServerError)
+  /// The desktop's portal grants no pictures; the text says what to do.
+  case portal(String, mayPass: Bool)
   /// The windows that must not be seen are unknown.
   case protection(ProtectionSettingError)
   case group(GroupError)
@@ -144,6 +146,7 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         .map { "\($0.key): \($0.value)" }.joined(separator: "; ")
         + "; see `framebus doctor`, or start without --require-confinement"
     case .server(let error): "\(error)"
+    case .portal(let why, _): why
     case .protection(let error): "\(error)"
     case .group(let error): "\(error)"
     case .settings(let error): "\(error)"

@@ -2,12 +2,13 @@
 /// here, a list that only gets shorter. Elsewhere memory is a span.
 enum PointerRule {
   static let modules: Set = [
-    "Platform", "CInterface", "CaptureX11", "CaptureWayland", "CaptureGStreamer", "GStreamerLog",
-    "UploadGStreamer",
+    "Platform", "CInterface", "CapturePipeWire", "CaptureX11", "CaptureWayland",
+    "CaptureGStreamer", "GStreamerLog", "UploadGStreamer", "UploadPipeWire",
   ]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/Publisher/PublisherCore.swift",
     "Sources/CredentialStore/Sodium/", "Sources/Media/WHIP/Curl/", "Sources/Media/LivePage/Server/",
+    "Sources/Media/ScreenCast/",
     "Sources/Adapters/DarwinNotifications/CF",
     "Sources/Adapters/DarwinNotifications/CoreFoundationTypes.swift",
   ]

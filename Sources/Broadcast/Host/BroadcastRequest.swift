@@ -227,7 +227,8 @@ extension BroadcastRequest {
   /// nothing can hide them.
   func unprotected(for manifest: ExtensionManifest) -> [String] {
     let needs = (try? SourceSpecification(source))?.kind.needs
-    guard needs == .anything || needs == .publisher || needs == .compositor,
+    let hidesNothing: [SourceKind.Need?] = [.anything, .publisher, .compositor, .grant]
+    guard hidesNothing.contains(needs),
       case .on(let rules)? = capture.completed(by: manifest.capture).protection
     else { return [] }
     return rules.filter { $0 != .marked }.map(\.text)

@@ -14,6 +14,8 @@ enum CaptureNeeds: Hashable {
   case soundServer
   /// The device of a camera.
   case camera(String)
+  /// A connection to PipeWire, which the host is granted and passes on.
+  case grant
   /// A device, another machine, or any element of a pipeline.
   case unknown
 
@@ -33,6 +35,7 @@ enum CaptureNeeds: Hashable {
     case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
     case .camera: self = source.path.map { .camera($0) } ?? .unknown
+    case .grant: self = .grant
     case .anything: self = .unknown
     }
   }

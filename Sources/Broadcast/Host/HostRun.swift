@@ -3,6 +3,7 @@ import Capture
 import Confinement
 import NotifyCenter
 import Platform
+import ScreenCast
 import SharedLog
 import Synchronization
 
@@ -31,6 +32,8 @@ final class HostRun: @unchecked Sendable {
   private let outcome = Mutex<Result<BroadcastEnding, BroadcastError>?>(nil)
 
   private var capture: RoleKeeper
+  /// The session of the desktop's portal, without which the capture gets no pictures.
+  private var portal: ScreenCastSession?
   private var extensionRole: RoleKeeper
   /// The sound captures, kept running beside the picture capture.
   var sound: [SampleBufferType: RoleKeeper] = [:]
@@ -108,6 +111,7 @@ final class HostRun: @unchecked Sendable {
     defer {
       inhibition?.end()
       captured?.end()
+      portal = nil
       presence.end()
       ended.raise()
     }
@@ -292,10 +296,24 @@ final class HostRun: @unchecked Sendable {
       try recordStart(extensionRole)
     }
     if capture.isDue {
-      capture.began(try starter.startCapture(isRestart: capture.isRestart))
-      try recordStart(capture)
+      try startCapture(by: starter)
     }
     startDueSound(by: starter)
+  }
+
+  private func startCapture(by starter: RoleStarter) throws(BroadcastError) {
+    do throws(BroadcastError) {
+      capture.began(try starter.startCapture(
+          &portal, isRestart: capture.isRestart, stop: finishRequested))
+    } catch {
+      if finishRequested.isRaised { return }
+      guard case .portal(let why, mayPass: true) = error, capture.isRestart,
+        let delay = capture.planRestartOfFailedStart()
+      else { throw error }
+      log.append(.error, "the desktop grants no pictures yet: \(why)", label: Self.label)
+      return onEvent(.roleLost(.capture, why: why, restartsIn: delay))
+    }
+    try recordStart(capture)
   }
 
   private func recordStart(_ keeper: RoleKeeper) throws(BroadcastError) {

@@ -10,7 +10,7 @@ extension RoleStarter {
   /// - Returns: nil if grants cannot express the needs.
   func confinement(of needs: CaptureNeeds, as user: UserAccount?) -> Confinement? {
     switch needs {
-    case .nothing: return .capture(in: group, as: user)
+    case .nothing, .grant: return .capture(in: group, as: user)
     case .display(let name, let compositor):
       return .capture(in: group, display: name, compositor: compositor, as: user)
     case .compositor(let socket):

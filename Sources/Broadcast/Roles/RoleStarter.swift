@@ -4,6 +4,7 @@ import Confinement
 import CredentialStore
 import FrameBus
 import Platform
+import ScreenCast
 import SharedLog
 import Synchronization
 
@@ -64,8 +65,13 @@ final class RoleStarter: Sendable {
 
   // MARK: The roles
 
-  /// - Parameter isRestart: whether an earlier capture of the session ran.
-  func startCapture(isRestart: Bool) throws(BroadcastError) -> RoleProcess {
+  /// - Parameters:
+  ///   - portal: the session of the desktop's portal, which a source of it replaces.
+  ///   - isRestart: whether an earlier capture of the session ran.
+  ///   - stop: ends the wait for the user's choice.
+  func startCapture(
+    _ portal: inout ScreenCastSession?, isRestart: Bool, stop: StopSignal
+  ) throws(BroadcastError) -> RoleProcess {
     var settings = request.captureSettings(for: manifest)
     if let kind = (try? SourceSpecification(request.source))?.kind {
       settings = settings.limited(to: kind.options)
@@ -74,9 +80,11 @@ final class RoleStarter: Sendable {
     if request.hasSoundInSource {
       options.append("--sound=\(sources.streams[.audioApp]?.text ?? "none")")
     }
+    let remote = try openPortal(&portal, settings, stop: stop)
+    if let node = portal?.node { options.append("--grant=\(node):3") }
     return try startCapture(
       of: request.source, as: sources.streams[.video], options,
-      environment: isRestart ? [CaptureRetry.restartVariable: "1"] : [:])
+      environment: isRestart ? [CaptureRetry.restartVariable: "1"] : [:], inheriting: remote)
   }
 
   /// - Parameter isRetry: whether an earlier capture has failed, and the log says why.
@@ -99,14 +107,14 @@ final class RoleStarter: Sendable {
   /// The session on the command line lets a later host attribute the capture to it.
   private func startCapture(
     of source: String, as stream: StreamName?, _ options: [String], isQuiet: Bool = false,
-    environment: [String: String?]
+    environment: [String: String?], inheriting remote: borrowing Descriptor? = nil
   ) throws(BroadcastError) -> RoleProcess {
     var arguments = ["--quiet", session.captureOption]
     if let stream { arguments.append("--stream=\(stream)") }
     arguments += options + ["--", source]
     return try start(
       .capture, CaptureNeeds.program(of: source), arguments, environment: environment,
-      usesPlugins: CaptureNeeds.usesPlugins(source), isQuiet: isQuiet
+      usesPlugins: CaptureNeeds.usesPlugins(source), isQuiet: isQuiet, inheriting: remote
     ) { confinement(of: CaptureNeeds(source: source), as: $0) }
   }
 
@@ -134,6 +142,7 @@ final class RoleStarter: Sendable {
   private func start(
     _ role: Role, _ name: String, _ arguments: [String], environment: [String: String?] = [:],
     usesPlugins: Bool, isQuiet: Bool = false, handOver: HandOver? = nil,
+    inheriting remote: borrowing Descriptor? = nil,
     _ confinement: (UserAccount?) -> Confinement?
   ) throws(BroadcastError) -> RoleProcess {
     guard let path = name.hasPrefix("/") ? name : productProgram(named: name) else {
@@ -148,6 +157,10 @@ final class RoleStarter: Sendable {
       options.environment = self.environment(handOver).merging(environment) { $1 }
       options.environment.merge(account?.environment ?? [:]) { $1 }
       if let handOver { options.inherited = [handOver.descriptorNumber] }
+      switch remote {
+      case .some(let remote): options.inherited = [remote.number]
+      case .none: break
+      }
       options.output = .null
       options.errors = .descriptor(errors.writeEnd.number)
       // Ctrl-C reaches only the host, which then stops the roles in order.

@@ -7,7 +7,7 @@ import Upload
 enum DoctorChecks {
   static func all() -> [DoctorCheck] {
     kernel() + limits() + programs() + ConfinementChecks.all() + plugins()
-      + [soundServer(), display(), cameras(), cameraNodes()]
+      + [soundServer(), display(), cameras(), cameraNodes()] + PortalChecks.all()
   }
 
   private static func kernel() -> [DoctorCheck] {

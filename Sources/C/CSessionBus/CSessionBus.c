@@ -7,15 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// MARK: What is used of sd-bus.h (sd-bus(3)), which the build does not need
-
-typedef struct sd_bus sd_bus;
-typedef struct sd_bus_message sd_bus_message;
-typedef struct {
-  const char *name;
-  const char *message;
-  int needsFree;
-} sd_bus_error;
+#include "SessionBusLibrary.h"
 
 struct library {
   int (*open_user)(sd_bus **bus);
@@ -36,14 +28,13 @@ struct session_inhibition {
   char failure[256];
 };
 
-static const char *const library_name = "libsystemd.so.0";
 static const char *const service = "org.freedesktop.ScreenSaver";
 static const char *const path = "/org/freedesktop/ScreenSaver";
 static const uint64_t timeout_microseconds = 10000000, last_timeout_microseconds = 1000000;
 
 /// Never unloaded: the library keeps memory for each thread.
 static int load(struct library *library) {
-  void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *handle = dlopen(session_bus_library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == NULL) return 0;
   // POSIX requires that a function's address survives this conversion (dlsym(3)).
   *(void **)&library->open_user = dlsym(handle, "sd_bus_open_user");
@@ -64,7 +55,7 @@ static void fail(struct session_inhibition *inhibition, const char *what, const 
 static void inhibit(struct session_inhibition *inhibition, const char *application,
                     const char *reason) {
   struct library *library = &inhibition->library;
-  if (!load(library)) return fail(inhibition, library_name, "the library cannot be loaded");
+  if (!load(library)) return fail(inhibition, session_bus_library, "the library cannot be loaded");
   int result = library->open_user(&inhibition->bus);
   if (result < 0) {
     inhibition->bus = NULL;

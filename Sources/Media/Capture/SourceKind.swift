@@ -40,6 +40,8 @@ public struct SourceKind: Sendable {
     case file
     case soundServer = "sound server"
     case camera
+    /// A connection that the desktop's portal has granted. The host asks for it.
+    case grant = "desktop portal"
     /// A device, another machine, or any element of a pipeline: it cannot be sandboxed.
     case anything
     /// No capture: an application that publishes. What its frames show is unknown.
@@ -131,6 +133,17 @@ extension SourceKind {
     "window:ID|TITLE|PROGRAM|pick", "One X11 window", needs: .display, options: drawn,
     rate: drawnRate
   ) { argument throws(SourceSpecificationError) in .window(try WindowSelector(argument ?? "")) }
+
+  static let portal = SourceKind(
+    "portal[:monitor|window|virtual]", "What the user of a Wayland desktop chooses",
+    needs: .grant, options: [.fps, .cursor], rate: drawnRate
+  ) { argument throws(SourceSpecificationError) in
+    guard let argument else { return .portal(.monitor) }
+    guard let picture = PortalPicture.allCases.first(where: { $0.text == argument }) else {
+      throw .badPicture(argument)
+    }
+    return .portal(picture)
+  }
 
   static let test = SourceKind(
     "test[:PATTERN]", "Test pattern: bars, gradient, noise or flash", needs: .nothing,
@@ -225,7 +238,7 @@ extension SourceKind {
 
   /// The rows.
   public static let all = [
-    screen, wayland, waylandWindow, window, camera,
+    screen, wayland, waylandWindow, window, portal, camera,
     test, file, y4m, gst, pulse, tone, beep, stream,
   ]
 

@@ -11,6 +11,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   case waylandWindow(id: String)
   /// A window of the display that `DISPLAY` names.
   case window(WindowSelector)
+  /// What the user chooses in the dialog of the desktop's portal.
+  case portal(PortalPicture)
   case test(TestPatternStyle)
   /// Any file or address that GStreamer can decode.
   case file(path: String)
@@ -46,6 +48,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case .wayland: .wayland
     case .waylandWindow: .waylandWindow
     case .window: .window
+    case .portal: .portal
     case .test: .test
     case .file: .file
     case .y4m: .y4m
@@ -65,6 +68,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
       case .wayland(let output): output
       case .waylandWindow(let id): id
       case .window(let selector): "\(selector)"
+      case .portal(let picture): picture == .monitor ? nil : picture.text
       case .test(let style): style.rawValue
       case .file(let path): path
       case .y4m(let path): path ?? "-"
@@ -88,7 +92,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case .file(let path): path
     case .y4m(let path): path
     case .camera(let name): name.flatMap { $0.hasPrefix("/") ? $0 : nil }
-    case .screen, .wayland, .waylandWindow, .window: nil
+    case .screen, .wayland, .waylandWindow, .window, .portal: nil
     case .test, .tone, .pulse, .pipeline, .stream: nil
     }
   }
@@ -110,6 +114,7 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
   case missingArgument(String, String)
   case badFrequency(String)
   case badWindow(String)
+  case badPicture(String)
   case badStream(StreamNameError)
   /// An application publishes the source, so no capture program can.
   case notCaptured(StreamName)
@@ -129,6 +134,9 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
         + "\(Int(Tone.frequencies.upperBound)) Hz, such as tone:1000"
     case .badWindow(let text):
       "“\(text)” is not a window ID; `framebus windows` lists the IDs, such as window:0x2a00007"
+    case .badPicture(let text):
+      "the portal has no pictures of “\(text)”; use "
+        + PortalPicture.allCases.map { "portal:\($0.text)" }.joined(separator: ", ")
     case .badStream(let error): "\(error)"
     case .notCaptured(let stream):
       "an application publishes the stream “\(stream)”, so there is nothing to capture; broadcast"

@@ -25,6 +25,8 @@ public struct DestinationKind: Hashable, Sendable {
     /// Its address is a directory, in which it writes.
     case directory
     case network
+    /// The user's PipeWire, which no sandbox grants.
+    case pipeWire = "PipeWire"
     /// It writes in the group's own directories, as every role may.
     case group
   }
@@ -93,12 +95,14 @@ extension DestinationKind {
     plugins: [
       "coreelements": "libgstreamer1.0-0", "videoparsersbad": bad, "libav": "gstreamer1.0-libav",
     ])
+  public static let camera = DestinationKind(
+    "camera", ["camera:NAME"], "A camera of PipeWire, for browsers and meetings", needs: .pipeWire)
   public static let null = DestinationKind(
     "null", ["null"], "Counts frames and discards them", needs: .nothing)
 
   /// The rows; a build without media makes only `null`.
   public static let all: [DestinationKind] = [
-    file, png, whip, srt, rtmp, rtmps, hls, udp, replay, null,
+    file, png, whip, srt, rtmp, rtmps, hls, udp, replay, camera, null,
   ]
 
   /// A destination as a user named it, without what may be a secret.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Capture
 import CaptureCamera
+import CapturePipeWire
 import CaptureWayland
 import CaptureX11
 import CommandLineSupport
@@ -65,6 +66,7 @@ struct CaptureSource: ParsableCommand {
     case .wayland(let output): try role.run(wayland(.output(output), role))
     case .waylandWindow(let id): try role.run(wayland(.window(id), role))
     case .window: try role.run(screen(nil, window: window, role))
+    case .portal(let picture): try role.run(portal(picture, settings))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse, .stream: break
     }
@@ -119,6 +121,19 @@ struct CaptureSource: ParsableCommand {
       return WaylandSource(WaylandOptions(try capture.settings(), of: target))
     }
 
+    private func portal(
+      _ picture: PortalPicture, _ settings: CaptureSettings
+    ) throws -> PortalSource {
+      var options = PortalOptions(picture, settings)
+      options.grant = try capture.grant.map { text in
+        guard let grant = PortalOptions.Grant(text) else {
+          throw UsageError("--grant \(text): use NODE:DESCRIPTOR")
+        }
+        return grant
+      }
+      return PortalSource(options)
+    }
+
     private func screen(
       _ display: String?, window: UInt32? = nil, _ role: CaptureRole
     ) throws -> ScreenSource {
@@ -140,6 +155,12 @@ struct CaptureSource: ParsableCommand {
     private enum WaylandTarget { case output(String?), window(String) }
 
     private func wayland(_ target: WaylandTarget, _ role: CaptureRole) throws -> TestSource {
+      throw NoMedia(source: capture.source)
+    }
+
+    private func portal(
+      _ picture: PortalPicture, _ settings: CaptureSettings
+    ) throws -> TestSource {
       throw NoMedia(source: capture.source)
     }
 

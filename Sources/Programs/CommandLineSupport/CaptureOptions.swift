@@ -51,6 +51,11 @@ public struct CaptureOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Session of the broadcast, set by its host.", visibility: .hidden))
   public var session: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Node and descriptor that the portal granted, set by the host.", visibility: .hidden))
+  public var grant: String?
+
   public init() {}
 
   public func validate() throws {

@@ -6,6 +6,7 @@ import SharedDefaults
 import SharedLog
 import Upload
 import UploadGStreamer
+import UploadPipeWire
 import WHIP
 
 /// Makes the destinations that the command line names.
@@ -188,7 +189,7 @@ extension Send {
       }
       var whip = WHIPOptions()
       if let named, named.kind == .whip { whip = try whipOptions(named, setup, making, name) }
-      makers += DestinationMaker.media(whip: whip)
+      makers += DestinationMaker.media(whip: whip) + [.camera]
     #endif
     return try usage { () throws(DestinationError) in
       try DestinationCatalog(makers).make(address, setup)

@@ -5,6 +5,8 @@
 // whose bus this does not speak to, and everything else works there.
 #pragma once
 
+#include "CScreenCast.h"
+
 /// A request to the service, and its outcome.
 struct session_inhibition;
 

@@ -1,0 +1,15 @@
+/// What a desktop's portal lets its user choose. The numbers are bits of the portal's interface.
+public enum PortalPicture: UInt32, Hashable, Sendable, CaseIterable {
+  case monitor = 1
+  case window = 2
+  /// A monitor that the desktop creates for the capture.
+  case virtual = 4
+
+  public var text: String {
+    switch self {
+    case .monitor: "monitor"
+    case .window: "window"
+    case .virtual: "virtual"
+    }
+  }
+}

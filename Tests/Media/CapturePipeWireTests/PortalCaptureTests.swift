@@ -1,0 +1,205 @@
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+/// What the user of a desktop chose, captured over PipeWire.
+@Suite(.enabled(if: PipeWireSession.isAvailable, "\(PipeWireSession.need)"))
+struct PortalCaptureTests {
+  /// Memory of PipeWire, and of the producer: mapped, read, with gaps between rows, and as DMA-BUF.
+  @Test func picturesArriveWholeAndInOrder() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      defer { portal.end() }
+      for memory in ["server", "sealed", "unsealed", "padded", "dmabuf"] {
+        let producer = try world.producer(memory)
+        let capture = try world.capture()
+        var subscriber = try world.subscriber()
+        var last: UInt32 = 0
+        var lastPtsNs = Int64.min
+        for _ in 0..<20 {
+          let picture = try #require(try subscriber.take(), "\(memory): \(capture.transcript)")
+          let number = try #require(picture.number, "\(memory): a picture of two moments")
+          #expect((picture.width, picture.height) == (64, 48))
+          #expect(number > last && picture.ptsNs > lastPtsNs, "\(memory)")
+          (last, lastPtsNs) = (number, picture.ptsNs)
+        }
+        #expect(try capture.end(with: SIGTERM).status == .exited(0), "\(capture.transcript)")
+        producer.end()
+      }
+    }
+  }
+
+  @Test func damageAndCropAreTakenOver() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      defer { portal.end() }
+      let producer = try world.producer("damaged")
+      let capture = try world.capture()
+      var subscriber = try world.subscriber()
+      var drawn = try #require(try subscriber.take()).pixels
+      var partialCount = 0
+      for _ in 0..<20 {
+        let picture = try #require(try subscriber.take())
+        if !picture.damage.isFull { partialCount += 1 }
+        // Each changed pixel lies in the damage.
+        for rect in picture.damage.isFull ? [picture.whole] : picture.damage.rects {
+          for y in rect.y..<rect.y + rect.height {
+            for x in rect.x..<rect.x + rect.width {
+              drawn[y * picture.width + x] = picture[x, y]
+            }
+          }
+        }
+        #expect(drawn == picture.pixels)
+      }
+      #expect(partialCount > 10)
+      try capture.end(with: SIGTERM)
+      producer.end()
+      try producer.program.finish()
+      let cropping = try world.producer("cropped")
+      defer { cropping.end() }
+      let second = try world.capture()
+      var cropped = try world.subscriber()
+      let picture = try cropped.take { $0.number != nil }
+      #expect((picture.width, picture.height) == (32, 16))
+      try second.end(with: SIGTERM)
+    }
+  }
+
+  /// The producer works for subscribers alone, and a still picture reaches a late one.
+  @Test func producerRestsWithoutSubscribersAndAStillPictureIsKept() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      let producer = try world.producer()
+      defer { portal.end() }
+      let capture = try world.capture()
+      do {
+        var subscriber = try world.subscriber()
+        var last = try subscriber.take { $0.number != nil }
+        try producer.tell("still")
+        // Drains what was on its way.
+        while let next = try subscriber.take(within: .milliseconds(500)) { last = next }
+        var late = try world.subscriber()
+        #expect(try #require(try late.take()).number == last.number)
+      }
+      let states = { producer.program.output.text.split(separator: "\n").map(String.init) }
+      try waitUntil("the producer rests: \(states())") {
+        states().last?.hasPrefix("paused") == true
+      }
+      // Nothing new comes, but the newest picture is still there.
+      var again = try world.subscriber()
+      #expect(try #require(try again.take(), "\(capture.transcript)").number != nil)
+      try waitUntil("the producer works again: \(states())") {
+        states().last?.hasPrefix("streaming") == true
+      }
+      try producer.tell("go")
+      let before = try #require(try again.take().flatMap(\.number))
+      try again.take { $0.number.map { $0 > before } == true }
+      try capture.end(with: SIGTERM)
+      producer.end()
+    }
+  }
+
+  @Test func anotherSizeIsAnotherFormat() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      let producer = try world.producer("server")
+      defer { portal.end() }
+      let capture = try world.capture()
+      var subscriber = try world.subscriber()
+      try subscriber.take { $0.width == 64 && $0.number != nil }
+      try producer.tell("size 96x80")
+      try subscriber.take { $0.width == 96 && $0.height == 80 && $0.number != nil }
+      try producer.tell("size 32x16")
+      try subscriber.take { $0.width == 32 && $0.height == 16 && $0.number != nil }
+      try capture.end(with: SIGTERM)
+      producer.end()
+    }
+  }
+
+  /// The stream of a lost node is paused, and its choice restored without a dialog.
+  @Test func lostNodePausesTheStreamUntilItIsBack() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      defer { portal.end() }
+      var producer = try world.producer()
+      let capture = try world.capture()
+      let events = StreamEvents()
+      var subscriber = try world.subscriber { events.add($0) }
+      try subscriber.take { $0.number != nil }
+      for round in 1...2 {
+        try producer.program.end(with: SIGKILL)
+        try waitUntil("the pause is told, only \(events.all)\n\(capture.transcript)") {
+          _ = try subscriber.take(within: .milliseconds(20))
+          return events.count(.paused(.unavailable)) == round
+        }
+        producer = try world.producer()
+        try subscriber.take { $0.number != nil }
+        #expect(events.count(.resumed) == round, "\(events.all)")
+      }
+      #expect(portal.program.output.text.components(separatedBy: "dialog").count == 2)
+      #expect(capture.errors.text.contains("no picture is published until it is back"))
+      try capture.end(with: SIGTERM)
+      producer.end()
+    }
+  }
+
+  /// Who ends the sharing in the desktop does not want it back.
+  @Test func closedSessionEndsTheCapture() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      let producer = try world.producer()
+      defer {
+        portal.end()
+        producer.end()
+      }
+      let capture = try world.capture()
+      var subscriber = try world.subscriber()
+      try subscriber.take { $0.number != nil }
+      try portal.tell("close")
+      let result = try capture.finish()
+      #expect(result.status == .exited(1), "\(result)")
+      #expect(result.errors.contains("the desktop ended the sharing"), "\(result.errors)")
+      // Without any subscriber too.
+      let second = try world.capture()
+      try portal.program.waitForOutput("restored")
+      try second.waitForErrors("waiting for a subscriber")
+      try portal.tell("close")
+      #expect(try second.finish().errors.contains("the desktop ended the sharing"))
+    }
+  }
+
+  @Test func cursorAndKindOfSourceReachThePortal() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal("decline")
+      let producer = try world.producer()
+      defer {
+        portal.end()
+        producer.end()
+      }
+      for (source, arguments, wanted) in [
+        ("portal", [], "dialog 1 2"), ("portal:window", ["--no-cursor"], "dialog 2 1"),
+        ("portal:virtual", ["--cursor"], "dialog 4 2"),
+      ] {
+        let capture = try RunningProgram(
+          "framebus-capture",
+          [source, "--root", world.root.path, "--group", "org.example.test"] + arguments,
+          environment: world.session.environment)
+        #expect(try capture.finish().errors.contains("the user declined"))
+        #expect(portal.program.output.text.contains(wanted), "\(portal.program.output.text)")
+      }
+    }
+  }
+}
+
+extension Picture {
+  var whole: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
+}
