@@ -303,7 +303,8 @@ final class HostRun: @unchecked Sendable {
 
   private func startCapture(by starter: RoleStarter) throws(BroadcastError) {
     do throws(BroadcastError) {
-      capture.began(try starter.startCapture(
+      capture.began(
+        try starter.startCapture(
           &portal, isRestart: capture.isRestart, stop: finishRequested))
     } catch {
       if finishRequested.isRaised { return }
