@@ -34,6 +34,17 @@ package struct Confinement: Hashable, Sendable {
 
   package init() {}
 
+  /// Grants the graphics cards that encode (DRM's render nodes, which control no screen), and what
+  /// libdrm and libudev read of them.
+  package mutating func grantRenderNodes(in folder: String = "/dev/dri") {
+    let names = (try? Directory(path: folder).names()) ?? []
+    for name in names.sorted() where name.hasPrefix("renderD") {
+      grants.append(PathGrant(.write, folder + "/" + name))
+      grants.append(PathGrant(.read, "/sys/class/drm/\(name)/device"))
+    }
+    grants += ["/sys/class/drm", "/sys/dev/char"].map { PathGrant(.read, $0) }
+  }
+
   /// Grants a path from the environment. A relative path is skipped, because the role may have
   /// another working directory than its host.
   private mutating func grantNamed(_ access: PathGrant.Access, _ path: String) {

@@ -26,10 +26,12 @@ import Testing
     }
     for record in records {
       #expect(record["suite"] as? String == "notify")
-      #expect(try #require(record["samples"] as? Int) > 0, "\(record)")
+      let samples = try #require(record["samples"] as? Int)
+      // A baseline's sample needs all 64 observers to be awake, which a busy machine may not have.
+      #expect(samples > 0 || record["subject"] as? String == "futex", "\(record)")
       #expect(try #require(record["per_second"] as? Double) > 0, "\(record)")
       let isCounted = counted.contains(try #require(record["scenario"] as? String))
-      #expect((record["p50_ns"] is NSNull) == isCounted, "\(record)")
+      #expect((record["p50_ns"] is NSNull) == (isCounted || samples == 0), "\(record)")
     }
   }
 }

@@ -2,6 +2,7 @@ import AppGroup
 import Capture
 import Foundation
 import Platform
+import SharedLog
 import TestSupport
 import Testing
 
@@ -9,6 +10,34 @@ import Testing
 
 /// Extensions' manifests and their registry.
 @Suite struct ManifestTests {
+  /// Its sandbox has the graphics cards, which others lack.
+  @Test(arguments: [
+    (["--encoder=va"], true), (["--encoder", "va-h265"], true), (["--encoder=vaapi"], true),
+    ([], false), (["--encoder=auto"], false), (["--encoder=h264"], false),
+    (["--encoder=x264:fast"], false), (["--encoder"], false), (["va"], false),
+  ])
+  func encoderOfAGraphicsCardIsNamedByItsUser(options: [String], isNamed: Bool) throws {
+    var manifest = try ExtensionManifest.builtin(id: "up", destination: "null", options: options)
+    #expect(manifest.namesGraphicsEncoder == isNamed)
+    #expect(try hasGraphicsCards(manifest) == isNamed)
+    // Arguments of another program may mean anything.
+    manifest = try ExtensionManifest(
+      parsing: Array("version = 1\nid = \"up\"\nexecutable = \"/opt/up\"\n".utf8))
+    manifest.arguments = options
+    #expect(!manifest.namesGraphicsEncoder)
+  }
+
+  private func hasGraphicsCards(_ manifest: ExtensionManifest) throws -> Bool {
+    let root = try TemporaryRoot()
+    let group = try AppGroup.create(GroupID("group.dev.example.cards"), root: root.path)
+    let starter = RoleStarter(
+      group, SessionID(), BroadcastRequest(extensionID: manifest.id, source: "test"), manifest,
+      try SharedLog.open(group, role: .host))
+    return starter.confinement(of: manifest, as: nil).grants.contains {
+      $0.path == "/sys/class/drm"
+    }
+  }
+
   private let whole = """
     version = 1
     id = "dev.example.uploader"

@@ -87,7 +87,7 @@ import Testing
       }
       let location = ["--root", scene.root.path, "--group", "\(scene.group.id)"]
       let status = try output(of: "framebus", ["broadcast", "status"] + location)
-      let words = "paused, unavailable (the screen is off or locked, or the window is hidden)\n"
+      let words = "paused, unavailable (its source shows nothing, such as a screen that is off"
       #expect(status.contains(words), "\(status)")
       // Its extension would see the screen as soon as it is on.
       #expect(try scene.controller.status.isCaptured)

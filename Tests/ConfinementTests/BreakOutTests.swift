@@ -92,6 +92,22 @@ import Testing
     try daemon.end(with: SIGTERM)
   }
 
+  /// The devices are ones that every machine has, under the names of graphics cards.
+  @Test(.enabled(if: getuid() == 0, "only root can make devices"))
+  func extensionOpensRenderNodesAloneAndIfItMay() throws {
+    let world = try ConfinedWorld()
+    let (node, screen) = (world.root.file("renderD128"), world.root.file("card0"))
+    for path in [node, screen] { try output(of: "mknod", ["-m", "666", path, "c", "1", "3"]) }
+    let attempts = ["read=\(node)", "write=\(node)", "write=\(screen)"]
+    try expectConfined("extension", attempts, in: world)
+    let allowed = try world.attempt(
+      as: "extension", attempts + ["control=\(node)"], ["render-nodes=\(world.root.path)"])
+    #expect(allowed.succeeded == ["read=\(node)", "write=\(node)"], "\(allowed)")
+    // The device itself has no such call; the sandbox would refuse any.
+    #expect(allowed.attempts["control=\(node)"] == "ENOTTY", "\(allowed)")
+    #expect(allowed.off == ConfinedWorld.off(for: "extension"), "\(allowed)")
+  }
+
   @Test(arguments: ["capture", "extension"])
   func rolesCannotAccessOtherProcesses(role: String) throws {
     let world = try ConfinedWorld()

@@ -10,7 +10,8 @@ import Testing
   private let scene: Scene
   private let capture: RunningProgram
 
-  private static let words = "the screen is off or locked, or the window is hidden"
+  private static let words =
+    "its source shows nothing, such as a screen that is off or locked, or a hidden window"
 
   init() throws {
     screen = try VirtualScreen(width: 320, height: 180)

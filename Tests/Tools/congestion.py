@@ -1,13 +1,15 @@
 """Measures uploads over links that change, beside Chromium as the sender. Needs root.
 
   congestion.py PRODUCTS [seconds=10] [rounds=1] [only=NAME,…] [senders=framebus,chromium]
+                [arrivals=yes|no]
 
 PRODUCTS is the directory of the built programs. Both send noise of 704x400 at 30 frames a second
 and at most 4 Mbit/s, in turns, over a link with a round trip of 40 ms and a queue of 250 ms
-(link.py) to the same receiver (whip_server.py, aiortc), which reports the arrival of each packet. It
-writes a table: of what the link carries, the share that arrived; the longest time without a new
-picture; the age of a picture when it was decoded, for 95 of 100; pictures a second; and the most
-frequent size. Each figure is the median of the rounds, with minimum and maximum.
+(link.py) to the same receiver (whip_server.py, aiortc), which reports the arrival of each packet,
+or with arrivals=no only losses. It writes a table: of what the link carries, the share that
+arrived; the longest time without a new picture; the age of a picture when it was decoded, for 95 of
+100; pictures a second; and the most frequent size. Each figure is the median of the rounds, with
+minimum and maximum.
 """
 import collections
 import os
@@ -28,6 +30,7 @@ WIDTH, HEIGHT, RATE, BITS = 704, 400, 30, 4_000_000
 WARM = 8
 SCENES = {
     "4 → 1 → 4 Mbit/s": [{"rate": 4000}, {"rate": 1000}, {"rate": 4000}],
+    "4 → 0.4 → 4 Mbit/s": [{"rate": 4000}, {"rate": 400}, {"rate": 4000}],
     "2 % loss": [{"rate": 4000, "loss": 0.02}],
     "5 % loss": [{"rate": 4000, "loss": 0.05}],
     "10 % loss": [{"rate": 4000, "loss": 0.1}],
@@ -164,7 +167,7 @@ def measure(sender, phases, seconds):
         link.set(**phases[0])
         server = start(
             "ip", "netns", "exec", link.name, sys.executable, f"{TOOLS}/whip_server.py", "0",
-            "arrivals=yes", "seen=yes", f"address={link.far}")
+            f"arrivals={ARRIVALS}", "seen=yes", f"address={link.far}")
         port = server.stdout.readline().split()[1]
         lines_of(server, output)
         program = SENDERS[sender](f"http://{link.far}:{port}/whip")
@@ -197,6 +200,7 @@ os.nice(-15)
 options = dict(word.split("=", 1) for word in sys.argv[2:])
 PRODUCTS = sys.argv[1]
 SECONDS = int(options.get("seconds", 10))
+ARRIVALS = options.get("arrivals", "yes")
 print("| link | sender | there Mbit/s | used | longest freeze s | age p95 ms | fps | size |")
 print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
 for name, phases in SCENES.items():

@@ -61,6 +61,18 @@ extension ExtensionManifest {
   /// Whether its program keeps the last seconds in memory; nil if only that program knows.
   package var keepsReplay: Bool? { isBuiltin ? destinations.contains { $0.kind == .replay } : nil }
 
+  /// Whether its user named an encoder that needs a graphics card, such as `--encoder=va`.
+  package var namesGraphicsEncoder: Bool {
+    guard isBuiltin else { return false }
+    let values = arguments.enumerated().compactMap { index, word -> String? in
+      if word == "--encoder" { return arguments.dropFirst(index + 1).first }
+      return word.hasPrefix("--encoder=") ? String(word.dropFirst("--encoder=".count)) : nil
+    }
+    return values.contains { value in
+      EncoderKind.all.contains { $0.name == value && $0.device == .renderNode }
+    }
+  }
+
   /// Whether its program sends to the server of the setting `whipURL`.
   fileprivate var followsServerSetting: Bool {
     destinations.count == 1 && destinations[0].followsSetting

@@ -26,6 +26,12 @@ extension RoleStarter {
     var confinement = Confinement.extension(
       in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init), as: user)
     confinement.grants += CredentialStore.grants(for: .extension, in: group)
+    if manifest.namesGraphicsEncoder {
+      confinement.grantRenderNodes()
+      log.append(
+        .notice, "the extension may use the graphics card, for the encoder that it names",
+        label: Self.label)
+    }
     confinement.grants += manifest.reads.map { .init(.read, $0) }
     for path in manifest.writes {
       do throws(SystemError) {

@@ -32,7 +32,9 @@ final class ReplaySaver: Sendable {
     }
     let choice = stream.withLock { $0.map { ["--stream", $0.text] } ?? [] }
     return try started.withLock { started in
-      let path = freePath(besides: started.map(\.path))
+      // One that has ended has made its file, or failed.
+      let running = started.filter { $0.program.process.status == nil }
+      let path = freePath(besides: running.map(\.path))
       let saving = try StartedProgram(
         "framebus-upload", program, ["save-replay"] + options + choice + ["--", path],
         onLine: onLine)

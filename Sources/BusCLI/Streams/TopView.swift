@@ -75,7 +75,7 @@ struct TopView {
 extension StreamStatus {
   /// Human-readable.
   var formatText: String { format?.text ?? "no format yet" }
-  /// Such as `live`, or `paused (the screen is off or locked, or the window is hidden)`.
+  /// Such as `live`, or `paused (its source is changing)`.
   var stateText: String {
     state.rawValue + (pauseReason.map { " (\($0.explanation))" } ?? "")
   }

@@ -21,6 +21,7 @@ struct webrtc_sent {
   uint32_t source;
   uint16_t number;
   uint8_t count;
+  bool isRequested;
   size_t size;
   int64_t atUs, repeatedAtUs;
 };
@@ -38,6 +39,10 @@ struct webrtc_sending {
   int64_t awaitedAtUs;
   /// Whether pictures can be dropped before they become packets.
   bool hasGate;
+  /// The shortest time from a packet to the first request for it, lately; 0 for none.
+  int64_t requestDelayUs;
+  /// Whether the first retransmission of a packet is sent twice.
+  bool repeatsTwice;
   /// The bytes that retransmissions may use now.
   int64_t creditBytes;
   /// When time was last counted for them.

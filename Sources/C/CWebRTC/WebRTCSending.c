@@ -37,12 +37,17 @@ enum {
   CREDIT_SHARE = 3,
   PACE_SHARE = 4,
   MAXIMUM_CREDIT = 24 * 1024,
+  /// A second retransmission leaves this to others.
+  COPY_CREDIT = MAXIMUM_CREDIT / 2,
   USUAL_SIZE = 1200,
   /// In bytes a second.
   MAXIMUM_PACE = 1 << 30,
   /// The shortest time between requested key frames, because they are large.
   KEY_FRAME_US = 1000 * 1000,
 };
+
+/// Marks a request of our own.
+#define COPY_FIELD "framebus-copy"
 
 struct packet_head {
   /// Whether a number can be added: to a header without contributing sources, with none or
@@ -195,9 +200,10 @@ static GstPadProbeReturn on_packets(GstPad *pad, GstPadProbeInfo *info, gpointer
   return GST_PAD_PROBE_OK;
 }
 
-/// Whether a requested packet is sent again. A packet that is no longer known is limited by the
-/// credit alone.
-static bool allows(struct webrtc_sending *sending, uint32_t source, uint16_t number) {
+/// Whether a requested packet is sent again, and whether twice. A packet that is no longer known is
+/// limited by the credit alone.
+static bool allows(struct webrtc_sending *sending, uint32_t source, uint16_t number,
+                   bool *isDoubled) {
   struct webrtc_sent *sent = &sending->sent[number % WEBRTC_SENT_COUNT];
   bool isKnown = sent->number == number && sent->source == source && sent->size > 0;
   int64_t nowUs = g_get_monotonic_time();
@@ -208,6 +214,12 @@ static bool allows(struct webrtc_sending *sending, uint32_t source, uint16_t num
       MIN(sending->creditBytes + paceBytes / PACE_SHARE * elapsedUs / G_USEC_PER_SEC,
           (int64_t)MAXIMUM_CREDIT);
   sending->creditAtUs = nowUs;
+  if (isKnown && !sent->isRequested) {
+    sent->isRequested = true;
+    int64_t delayUs = MAX(nowUs - sent->atUs, (int64_t)1);
+    if (sending->requestDelayUs == 0 || delayUs < sending->requestDelayUs)
+      sending->requestDelayUs = delayUs;
+  }
   if (nowUs < sending->pausedUntilUs) return false;
   if (isKnown && sent->atUs < sending->givenUpUntilUs) size = RTP_HEADER;
   if (size > sending->creditBytes) return false;
@@ -219,6 +231,9 @@ static bool allows(struct webrtc_sending *sending, uint32_t source, uint16_t num
     sent->repeatedAtUs = nowUs;
   }
   sending->creditBytes -= size;
+  *isDoubled = sending->repeatsTwice && isKnown && sent->count == 1 &&
+               sending->creditBytes - size >= COPY_CREDIT;
+  if (*isDoubled) sending->creditBytes -= size;
   return true;
 }
 
@@ -235,22 +250,29 @@ static bool allows_key_frame(struct webrtc_sending *sending, GstEvent *request) 
   return false;
 }
 
+/// Requests a packet once more, past the bounds.
+static void repeat_request(GstPad *pad, const GstStructure *request) {
+  GstStructure *copy = gst_structure_copy(request);
+  gst_structure_set(copy, COPY_FIELD, G_TYPE_BOOLEAN, TRUE, NULL);
+  gst_pad_send_event(pad, gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, copy));
+}
+
 static GstPadProbeReturn on_request(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
-  (void)pad;
   struct webrtc_sending *sending = &((webrtc_peer *)context)->sending;
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT(info);
   const GstStructure *request = gst_event_get_structure(event);
-  if (request == NULL) return GST_PAD_PROBE_OK;
+  if (request == NULL || gst_structure_has_field(request, COPY_FIELD)) return GST_PAD_PROBE_OK;
   guint number = 0, source = 0;
-  bool isAllowed = true;
+  bool isAllowed = true, isDoubled = false;
   g_mutex_lock(&sending->lock);
   if (gst_structure_has_name(request, "GstForceKeyUnit"))
     isAllowed = allows_key_frame(sending, event);
   else if (gst_structure_has_name(request, "GstRTPRetransmissionRequest") &&
            gst_structure_get_uint(request, "seqnum", &number) &&
            gst_structure_get_uint(request, "ssrc", &source))
-    isAllowed = allows(sending, source, (uint16_t)number);
+    isAllowed = allows(sending, source, (uint16_t)number, &isDoubled);
   g_mutex_unlock(&sending->lock);
+  if (isDoubled) repeat_request(pad, request);
   return isAllowed ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
@@ -259,6 +281,20 @@ void webrtc_peer_bound_sending(webrtc_peer *peer, GstElement *repeater) {
   GstPad *pad = gst_element_get_static_pad(repeater, "src");
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, on_request, peer, NULL);
   gst_object_unref(pad);
+}
+
+uint64_t webrtc_peer_take_request_delay(webrtc_peer *peer) {
+  g_mutex_lock(&peer->sending.lock);
+  int64_t delayUs = peer->sending.requestDelayUs;
+  peer->sending.requestDelayUs = 0;
+  g_mutex_unlock(&peer->sending.lock);
+  return (uint64_t)delayUs * 1000;
+}
+
+void webrtc_peer_repeat_twice(webrtc_peer *peer, bool repeatsTwice) {
+  g_mutex_lock(&peer->sending.lock);
+  peer->sending.repeatsTwice = repeatsTwice;
+  g_mutex_unlock(&peer->sending.lock);
 }
 
 void webrtc_peer_number_packets(webrtc_peer *peer, unsigned extension) {

@@ -45,7 +45,8 @@ public enum PauseReason: UInt32, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .requested: "its publisher paused it"
     case .transition: "its source is changing"
-    case .unavailable: "the screen is off or locked, or the window is hidden"
+    case .unavailable:
+      "its source shows nothing, such as a screen that is off or locked, or a hidden window"
     }
   }
 }

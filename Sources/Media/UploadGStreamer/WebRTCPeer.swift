@@ -168,6 +168,8 @@
 
     func report() -> WebRTCReport? {
       guard var report = reports.take() else { return nil }
+      let delayNs = unsafe webrtc_peer_take_request_delay(handle)
+      report.requestDelayNs = delayNs > 0 ? delayNs : nil
       let bytes = unsafe webrtc_peer_repeated_bytes(handle)
       let packets = unsafe webrtc_peer_repeated_count(handle)
       repeated.withLock { before in
@@ -199,6 +201,8 @@
     func pause(untilNs: UInt64, restarts: Bool) {
       unsafe webrtc_peer_pause(handle, untilNs, restarts)
     }
+
+    func set(repeatsTwice: Bool) { unsafe webrtc_peer_repeat_twice(handle, repeatsTwice) }
 
     /// Makes a C call that writes a message when it fails.
     @unsafe private func call(

@@ -16,6 +16,9 @@ public struct BitrateControl: Hashable, Sendable {
   public private(set) var restarts = 0
   /// When the last of the pauses after which they did began.
   private var restartedNs: UInt64 = 0
+  /// Whether each lost packet is sent again twice, since the path loses some by chance: one that is
+  /// lost once more is requested only a round trip later.
+  public private(set) var repeatsTwice = false
   private var delays: DelayEstimate?
   private var loss: LossEstimate
   /// The receiver's own bound.
@@ -27,6 +30,7 @@ public struct BitrateControl: Hashable, Sendable {
   private static let paceFactor = 2.5
   /// Receivers report losses every second or so.
   private static let lateReportsNs: UInt64 = 1_000_000_000
+  private static let longestPauseNs: UInt64 = 1_000_000_000
   /// A receiver cannot demand less, which would be no picture.
   private static let leastReceiverMaximum = 30_000
   private static let sound = (usual: 96_000, least: 32_000)
@@ -82,6 +86,10 @@ public struct BitrateControl: Hashable, Sendable {
       if let overload = delays.overload { pause(for: overload, nowNs) }
     }
     loss.add(report, used: Double(bitsPerSecond), hasDelays: delays != nil, nowNs: nowNs)
+    if let queueNs = loss.overflowNs {
+      restart(after: nowNs, untilNs: nowNs &+ min(queueNs, Self.longestPauseNs))
+    }
+    repeatsTwice = delays?.isCalm(nowNs) ?? false
     settle()
     let wanted = media
     let change = abs(Double(wanted - encoderBitsPerSecond))
@@ -94,13 +102,22 @@ public struct BitrateControl: Hashable, Sendable {
   }
 
   private mutating func pause(for overload: Overload, _ nowNs: UInt64) {
-    pausedUntilNs = overload.untilNs
     if overload.beganNs > restartedNs, overload.losesTooMuch {
-      restarts += 1
-      restartedNs = overload.beganNs
+      return restart(after: overload.beganNs, untilNs: overload.untilNs)
     }
+    pause(untilNs: overload.untilNs)
+  }
+
+  private mutating func restart(after timeNs: UInt64, untilNs: UInt64) {
+    restarts += 1
+    restartedNs = timeNs
+    pause(untilNs: untilNs)
+  }
+
+  private mutating func pause(untilNs: UInt64) {
+    pausedUntilNs = untilNs
     // What the queue lost says nothing about the path.
-    loss.ignoreReports(untilNs: overload.untilNs &+ Self.lateReportsNs)
+    loss.ignoreReports(untilNs: untilNs &+ Self.lateReportsNs)
   }
 
   private mutating func settle() {

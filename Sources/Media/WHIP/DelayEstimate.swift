@@ -23,6 +23,7 @@ struct DelayEstimate: Hashable, Sendable {
   /// The delays now and without a queue, with the difference of the clocks.
   private var delayMs = 0.0
   private var leastDelayMs = Double.infinity
+  private var queueMs = 0.0
   private var changedNs: UInt64 = 0
   private var decreasedNs: UInt64 = 0
   /// The throughput at which queues grew before, averaged.
@@ -67,7 +68,7 @@ struct DelayEstimate: Hashable, Sendable {
     changedNs = nowNs
     // Clocks drift, and a path may become a longer one.
     leastDelayMs += elapsed
-    let queueMs = delayMs - leastDelayMs
+    queueMs = delayMs - leastDelayMs
     if isOverloaded(arrivals, queueMs, nowNs) { return }
     switch trend.signal {
     case .overuse: reduce(queueMs, roundTripNs, nowNs)
@@ -81,6 +82,12 @@ struct DelayEstimate: Hashable, Sendable {
   /// The bounds of the bitrate; what an encoder does not use cannot be estimated.
   mutating func limit(_ minimum: Double, _ maximum: Double) {
     bitsPerSecond = min(maximum, max(minimum, bitsPerSecond))
+  }
+
+  /// Whether no queue has grown on the path lately, so that what is lost was not too much.
+  func isCalm(_ nowNs: UInt64) -> Bool {
+    let isAfterOverload = overload.map { nowNs > $0.untilNs &+ Self.overload.pauseNs } ?? true
+    return isAfterOverload && trend.signal != .overuse && queueMs < Self.queueMs.short
   }
 
   /// Whether the queue of an overload drains, or has yet to begin.

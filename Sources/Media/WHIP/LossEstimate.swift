@@ -12,6 +12,8 @@ struct LossEstimate: Hashable, Sendable {
   private var cut: Cut?
   private var requests = Requests()
   private var ignoredUntilNs: UInt64 = 0
+  /// The wait in the queue that the newest requests show to be full; nil for others.
+  private(set) var overflowNs: UInt64?
 
   /// A rate that was lowered, and the losses at it.
   private struct Cut: Hashable, Sendable {
@@ -22,6 +24,8 @@ struct LossEstimate: Hashable, Sendable {
   private static let intervalNs: UInt64 = 900_000_000
   /// A round trip that is longer by this has a queue.
   private static let queueNs: UInt64 = 80_000_000
+  /// What requests leave of the rate at least.
+  private static let leastShare = (byChance: 0.3, ofQueue: 0.1)
   private static let growth = 1.1
   /// Where delays bound the rate, losses that have ended need not.
   private static let growthBesideDelays = 1.5
@@ -49,9 +53,17 @@ struct LossEstimate: Hashable, Sendable {
       roundTripNs = time
       leastRoundTripNs = min(leastRoundTripNs, time)
     }
-    let requested = requests.add(report.packetsRequested, used: used, nowNs: nowNs)
+    let requested = requests.add(report, used: used, nowNs: nowNs)
+    overflowNs = nil
     if !hasDelays, let requested {
-      bitsPerSecond = used * max(0.3, 1 - requested) * 0.85
+      // A full queue delays the request too; what is lost by chance is requested sooner.
+      if let delayNs = requests.delayNs, leastRoundTripNs < .max - Self.queueNs,
+        delayNs > leastRoundTripNs + Self.queueNs
+      {
+        overflowNs = delayNs - leastRoundTripNs
+      }
+      let least = overflowNs == nil ? Self.leastShare.byChance : Self.leastShare.ofQueue
+      bitsPerSecond = used * max(least, 1 - requested) * 0.85
       // Reports on the time before are outdated.
       judgedNs = nowNs
       sum = WebRTCReport()
@@ -107,15 +119,19 @@ private struct Requests: Hashable, Sendable {
   private var count = 0
   private var beganNs: UInt64 = 0
   private var foundNs: UInt64 = 0
+  /// The shortest time from a packet to its request.
+  private(set) var delayNs: UInt64?
 
   /// - Returns: the share, if it is too large.
-  mutating func add(_ requested: Int, used: Double, nowNs: UInt64) -> Double? {
-    if count == 0 { beganNs = nowNs }
+  mutating func add(_ report: WebRTCReport, used: Double, nowNs: UInt64) -> Double? {
+    let requested = report.packetsRequested
+    if count == 0 { (beganNs, delayNs) = (nowNs, nil) }
     count += requested
+    if let time = report.requestDelayNs { delayNs = min(delayNs ?? time, time) }
     let elapsedNs = max(nowNs &- beganNs, Self.windowNs / 3)
     if elapsedNs > Self.windowNs {
       count = requested
-      beganNs = nowNs
+      (beganNs, delayNs) = (nowNs, report.requestDelayNs)
     }
     let share = Double(count) * Self.packetBits / (used * Double(elapsedNs) / 1e9)
     guard count >= Self.fewest, share > Self.tooMany, nowNs > foundNs &+ Self.pauseNs else {

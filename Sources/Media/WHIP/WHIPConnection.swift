@@ -290,6 +290,9 @@ public final class WHIPConnection: Sendable {
       if restarts || control.pausedUntilNs != before.pausedUntilNs {
         engine.pause(untilNs: control.pausedUntilNs, restarts: restarts)
       }
+      if control.repeatsTwice != before.repeatsTwice {
+        engine.set(repeatsTwice: control.repeatsTwice)
+      }
       guard hasChanged else { return nil }
       set(control)
       return control.mediaBitsPerSecond

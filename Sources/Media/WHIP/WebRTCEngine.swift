@@ -31,11 +31,14 @@ public protocol WebRTCEngine: AnyObject, Sendable {
   /// - Parameter restarts: whether pictures then begin anew with a key frame, and those sent
   ///   before are given up.
   func pause(untilNs: UInt64, restarts: Bool)
+  /// Sends the first retransmission of each packet twice.
+  func set(repeatsTwice: Bool)
 }
 
 extension WebRTCEngine {
   public func set(soundBitsPerSecond: Int) {}
   public func pause(untilNs: UInt64, restarts: Bool) {}
+  public func set(repeatsTwice: Bool) {}
 }
 
 public enum WebRTCEvent: Hashable, Sendable {
@@ -68,6 +71,8 @@ public struct WebRTCReport: Hashable, Sendable {
   public var arrivals: [PacketArrival] = []
   /// The packets that the peer has requested again, each counted once.
   public var packetsRequested = 0
+  /// The shortest time from the sending of one of these to the request; nil without any.
+  public var requestDelayNs: UInt64?
   /// What this side has retransmitted since the previous report.
   public var repeatedBytes = 0
   public var repeatedPackets = 0

@@ -20,7 +20,7 @@ public let benchSuites: [any BenchSuite] = [
   RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
   CaptureSuite.bus, CaptureSuite.windows, DemandSuite(), RecordSuite(), UploadSuite(),
   DestinationsSuite(),
-  BitrateSuite(),
+  BitrateSuite(), PythonSuite(),
 ]
 
 /// The options of one `framebus bench` command.

@@ -111,7 +111,7 @@
       try page.wait(for: "a pause") { sights in
         sights.contains {
           $0.state == "The stream is paused"
-            && $0.advice.hasPrefix("Because the screen is off or locked, or the window is hidden.")
+            && $0.advice.hasPrefix("Because its source shows nothing, such as a screen that is off")
         }
       }
       try screen.show("xset", ["s", "reset"]).finish()

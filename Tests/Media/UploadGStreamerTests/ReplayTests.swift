@@ -102,16 +102,19 @@
 
     @Test func eachPostIsSavedToAFileOfItsOwn() throws {
       let pictures = try bench.capture("test:bars", "--size", "320x240")
-      let upload = try upload("2s")
-      try waitUntilHeld(1)
       let (clip, second) = (bench.file("clip.mkv"), bench.file("clip-2.mkv"))
       let watch = try RunningProgram(
         "framebus",
         [
-          "replay", "save", clip, "--on", "studio.clip", "--count", "2", "--json", "--root",
+          "replay", "save", clip, "--on", "studio.clip", "--count", "3", "--json", "--root",
           bench.root.path,
         ])
       try watch.waitForErrors("saving at posts of studio.clip")
+      // A post with nothing to save does not end the watch, nor take a name.
+      try bench.framebus("notify", "post", "studio.clip")
+      try watch.waitForErrors("there is no replay of “screen”")
+      let upload = try upload("2s")
+      try waitUntilHeld(1)
       for path in [clip, second] {
         try bench.framebus("notify", "post", "studio.clip")
         try watch.waitForOutput(path.split(separator: "/").last.map(String.init) ?? path)
@@ -146,6 +149,20 @@
         }
         try bench.framebus("broadcast", "stop")
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+      }
+    }
+
+    @Test func hostWaitsForTheMinuteOfItsLastExtension() throws {
+      try withWatchdog {
+        let box = bench.file("box.mkv")
+        let host = try bench.broadcast(
+          to: "replay:3s", ["--app-source", "beep:1000", "--restarts", "0", "--on-crash", box])
+        try waitUntilHeld(2)
+        #expect(kill(try #require(try extensionPID()), SIGKILL) == 0)
+        let result = try host.finish()
+        #expect(result.status == .exited(1), "\(host.transcript)")
+        #expect(result.errors.contains("last minute before the crash: \(box)"))
+        try check(box, atLeast: 1)
       }
     }
 

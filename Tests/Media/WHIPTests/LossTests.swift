@@ -48,6 +48,20 @@
       #expect(!server.lines("rtx").isEmpty, "nothing was retransmitted")
     }
 
+    /// What is lost once more is requested only a round trip later.
+    @Test func lostPacketIsSentAgainTwiceIfArrivalsShowNoQueue() throws {
+      let server = try WebServer("whip_server.py", ["0", "arrivals=yes"], in: network)
+      try network.loseDatagrams(0.05)
+      let capture = try capture("640x360")
+      let upload = try upload(to: server)
+      try waitUntil("retransmissions: \(upload.transcript)") { server.lines("rtx ").count >= 100 }
+      try upload.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+      let counts = Dictionary(grouping: server.lines("rtx ")) { $0 }.mapValues(\.count)
+      // One of them may be lost too, and at the beginning nothing is known of the path.
+      #expect(counts.values.count { $0 > 1 } > counts.count / 2, "\(counts)")
+    }
+
     @Test func bitrateFallsWithLossAndRecovers() throws {
       let server = try WebServer("whip_server.py", ["0"], in: network)
       let capture = try capture("640x360")

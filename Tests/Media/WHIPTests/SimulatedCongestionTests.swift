@@ -107,17 +107,57 @@ import Testing
     #expect(figures.p95WaitNs < 200_000_000, "\(figures)")
   }
 
+  /// Without reports on arrivals, the delay of requests shows a full queue, also once more if the
+  /// bitrate was still too high. What it loses would take 3 to 7 s to send again.
+  @Test(arguments: [(4e6, 400e3), (1.5e6, 400e3), (2.5e6, 500e3)], 1...3 as ClosedRange<UInt64>)
+  func requestsThatComeLateShowAnOverload(rates: (Double, Double), seed: UInt64) {
+    var link = SimulatedLink(maximum: Int(rates.0), reportsArrivals: false, seed: seed)
+    link.jitterNs = 3_000_000
+    link.bitsPerSecond = 1.1 * rates.0
+    _ = link.run(seconds: 5 + 0.3 * Double(seed))
+    link.bitsPerSecond = rates.1
+    let overload = link.run(seconds: 3)
+    #expect(link.control.restarts > 0 && overload.outageNs < 1_000_000_000, "\(overload)")
+    let after = link.run(seconds: 12)
+    #expect(after.outageNs < 1_000_000_000 && after.bitsPerSecond > 0.5 * rates.1, "\(after)")
+  }
+
   /// Without reports on arrivals, what is requested again shows it, before the next report does.
   @Test func requestsLowerTheBitrateAtOnce() {
     var link = SimulatedLink(maximum: 1_500_000, reportsArrivals: false)
     _ = link.run(seconds: 5)
     link.bitsPerSecond = 400_000
-    _ = link.run(seconds: 2)
+    let overload = link.run(seconds: 2)
     #expect(link.control.mediaBitsPerSecond < 500_000)
+    // They come later than a round trip, so a queue is full, and what it lost is given up.
+    #expect(link.control.restarts > 0 && overload.outageNs < 1_000_000_000, "\(overload)")
     let figures = link.run(seconds: 15)
     #expect((0.6...1.2).contains(figures.bitsPerSecond / 400_000), "\(figures)")
     link.bitsPerSecond = 100e6
     #expect(link.run(seconds: 20).recoveredAfter != nil)
+  }
+
+  /// Requests that come within a round trip show no full queue, and nothing is given up.
+  @Test(arguments: [0.05, 0.4], 1...4 as ClosedRange<UInt64>)
+  func lossesThatAreOnlyRequestedGiveUpNothing(share: Double, seed: UInt64) {
+    var link = SimulatedLink(maximum: 1_500_000, reportsArrivals: false, seed: seed)
+    link.lostShare = share
+    _ = link.run(seconds: 20)
+    #expect(link.control.restarts == 0 && !link.control.repeatsTwice)
+  }
+
+  /// A full queue needs fewer packets, and a path that loses some by chance gets more.
+  @Test func retransmissionsAreDoubledWithoutQueueAlone() {
+    var link = SimulatedLink()
+    link.lostShare = 0.05
+    link.bitsPerSecond = 6e6
+    _ = link.run(seconds: 5)
+    #expect(link.control.repeatsTwice)
+    link.bitsPerSecond = 1e6
+    _ = link.run(seconds: 0.5)
+    #expect(!link.control.repeatsTwice)
+    _ = link.run(seconds: 10)
+    #expect(link.control.repeatsTwice)
   }
 
   @Test func soundSuffersLast() {
@@ -138,6 +178,7 @@ import Testing
       report.packetsExpected = .random(in: 0...100, using: &generator)
       report.packetsLost = .random(in: -100...200, using: &generator)
       report.packetsRequested = .random(in: 0...1000, using: &generator)
+      report.requestDelayNs = Bool.random() ? nil : .random(in: 0...(1 << 62), using: &generator)
       report.roundTripNs = Bool.random() ? nil : .random(in: 0...(1 << 62), using: &generator)
       report.arrivals = (0..<20).map { _ in
         PacketArrival(

@@ -38,6 +38,7 @@ struct SimulatedLink {
   private var onWay: [(atNs: UInt64, report: WebRTCReport)] = []
   private var report = WebRTCReport()
   private var requested = 0
+  private var requestDelayNs: UInt64?
   private var sentBytes = 0
   private var waitsNs: [UInt64] = []
   private var overflowBytes = 0
@@ -168,6 +169,7 @@ struct SimulatedLink {
     if isLost {
       report.packetsLost += 1
       requested += 1
+      requestDelayNs = min(requestDelayNs ?? .max, 2 * delayNs + waitNs)
     } else {
       occupy(for: bytes)
     }
@@ -189,7 +191,8 @@ struct SimulatedLink {
     guard requested > 0 else { return }
     var report = WebRTCReport()
     report.packetsRequested = requested
-    requested = 0
+    report.requestDelayNs = requestDelayNs
+    (requested, requestDelayNs) = (0, nil)
     onWay.append((nowNs + delayNs, report))
   }
 
@@ -207,6 +210,7 @@ struct SimulatedLink {
       due.packetsExpected += first.report.packetsExpected
       due.packetsLost += first.report.packetsLost
       due.packetsRequested += first.report.packetsRequested
+      due.requestDelayNs = first.report.requestDelayNs ?? due.requestDelayNs
       due.arrivals += first.report.arrivals
       due.roundTripNs = first.report.roundTripNs ?? due.roundTripNs
       onWay.removeFirst()

@@ -201,7 +201,17 @@ static int give_capability(const char *directory) {
   return error;
 }
 
+/// Makes a call of a device's driver.
+static int control(const char *device) {
+  int file = open(device, O_RDWR | O_CLOEXEC);
+  if (file < 0) return errno;
+  int result = result_of(ioctl(file, _IO('d', 0)));
+  close(file);
+  return result;
+}
+
 int attempt_on_files(const char *what, const char *argument) {
+  if (strcmp(what, "control") == 0) return control(argument);
   if (strcmp(what, "watches") == 0) return watch(argument);
   if (strcmp(what, "observe") == 0) return observe(argument);
   if (strcmp(what, "lease") == 0) return lease(argument);

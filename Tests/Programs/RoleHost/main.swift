@@ -7,7 +7,7 @@ import WorkerSupport
 // A host that starts one role, prints its confinement, and waits for its end.
 //
 //   RoleHost [role=none|capture|extension root=DIR] [bond=dies|outlives] [end=wait|return]
-//            [display=NAME] [memory=MiB] [grant=PATH] PROGRAM… after --
+//            [display=NAME] [memory=MiB] [grant=PATH] [render-nodes=DIR] PROGRAM… after --
 
 let words = CommandLine.arguments.dropFirst()
 let end = words.firstIndex(of: "--") ?? words.endIndex
@@ -25,6 +25,7 @@ func confinement() throws -> Confinement? {
   }
   if settings["memory"] != nil { result.memoryBytes = UInt64(settings.number("memory", 0)) << 20 }
   if let path = settings["grant"] { result.grants.append(.init(.write, path)) }
+  if let folder = settings["render-nodes"] { result.grantRenderNodes(in: folder) }
   return result
 }
 

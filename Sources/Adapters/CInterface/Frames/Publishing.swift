@@ -256,10 +256,11 @@ public func framebus_loan_publish(
       if let metadata = unsafe metadata {
         loans[place].loan?.metadata = try unsafe load(metadata, "metadata").metadata()
       }
-      _ = try unsafe HandleTable.shared.deactivate(loan, LoanOwner.self)
+      // Retired afterwards, so that subscribers do not wait for that.
       guard let published = loans[place].loan.take()?.publish(byteCount: byteCount) else {
         throw .argument("the loan has ended; take another one")
       }
+      HandleTable.shared.retire(loans[place].entry)
       if let sequence = unsafe sequence { unsafe sequence.pointee = published.rawValue }
       return FRAMEBUS_OK
     }

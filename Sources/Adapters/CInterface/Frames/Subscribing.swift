@@ -145,19 +145,36 @@ public func framebus_subscriber_next(
     let stop = try unsafe stopSignal(stop)
     try unsafe require(frame, "frame")
     let place = try box.part.leases.freePlace()
+    // A poll reads no clock.
+    if deadline_ns == 0 {
+      guard let lease = try ReceiveError.converted(try box.part.subscriber.poll()) else {
+        if box.part.subscriber.finishReason != nil { return FRAMEBUS_FINISHED }
+        return stop?.isRaised == true ? FRAMEBUS_STOPPED : FRAMEBUS_TIMED_OUT
+      }
+      return try unsafe deliver(lease, at: place, into: frame)
+    }
     switch try ReceiveError.converted(
       try box.part.subscriber.next(until: Deadline(monotonicNs: deadline_ns), stop: stop))
     {
-    case .frame(let lease):
-      var filled = unsafe framebus_frame(lease)
-      unsafe filled.lease = place.fill(lease)
-      try unsafe store(filled, into: frame)
-      return FRAMEBUS_OK
+    case .frame(let lease): return try unsafe deliver(lease, at: place, into: frame)
     case .timedOut: return FRAMEBUS_TIMED_OUT
     case .stopped: return FRAMEBUS_STOPPED
     case .finished: return FRAMEBUS_FINISHED
     }
   }
+}
+
+/// Describes a received frame to C, which holds its lease from now on.
+@inline(__always)
+private func deliver(
+  _ lease: consuming FrameLease, at place: LeaseBox,
+  into frame: UnsafeMutablePointer<framebus_frame>?
+) throws(CFailure) -> Int {
+  // SAFETY: as of all pointers of C (CStructures.swift).
+  var filled = unsafe framebus_frame(lease)
+  unsafe filled.lease = place.fill(lease)
+  try unsafe store(filled, into: frame)
+  return FRAMEBUS_OK
 }
 
 extension framebus_frame {

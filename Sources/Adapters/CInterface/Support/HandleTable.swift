@@ -144,6 +144,10 @@ protocol Handled: AnyObject {
     return unsafe found
   }
 
+  /// Ends the handle of an entry, for its owner's thread alone.
+  @inline(__always)
+  func retire(_ index: Int) { unsafe entries[index].stamp.store(0, ordering: .releasing) }
+
   /// Ends a handle and forgets its object, which the caller then owns.
   func remove<Object: Handled>(
     _ handle: OpaquePointer?, _ type: Object.Type
@@ -155,7 +159,7 @@ protocol Handled: AnyObject {
 
   /// Frees a reserved entry, whose handle ends.
   func release(_ index: Int) {
-    unsafe entries[index].stamp.store(0, ordering: .releasing)
+    retire(index)
     if let object = unsafe entries[index].object {
       unsafe Unmanaged<AnyObject>.fromOpaque(object).release()
     }

@@ -76,6 +76,11 @@ void webrtc_peer_set_pace(webrtc_peer *peer, uint64_t bitsPerSecond);
 ///   that the peer requests is sent again without content, so that the peer waits for none. Has no
 ///   effect on an encoder of several layers.
 void webrtc_peer_pause(webrtc_peer *peer, uint64_t untilNs, bool restarts);
+/// Sends the first retransmission of each packet twice, where the bounds leave room for that.
+void webrtc_peer_repeat_twice(webrtc_peer *peer, bool repeatsTwice);
+/// The shortest time from the sending of a packet to the first request for it, since the last call,
+/// in nanoseconds; 0 without a request.
+uint64_t webrtc_peer_take_request_delay(webrtc_peer *peer);
 /// The packets sent again so far, and their bytes.
 uint64_t webrtc_peer_repeated_count(webrtc_peer *peer);
 uint64_t webrtc_peer_repeated_bytes(webrtc_peer *peer);
