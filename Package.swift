@@ -359,6 +359,7 @@ let package = Package(
     tests(
       "CInterfaceTests", in: .adapters,
       shared.map { .target(name: $0) } + ["Platform", "TestSupport", "BusWorker", "HostileMember"]),
+    tests("OBSPluginTests", in: .adapters, ["TestSupport", "Platform", "BusCLI", "CInterface"]),
     tests(
       "DarwinKeychainTests", in: .adapters,
       ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),

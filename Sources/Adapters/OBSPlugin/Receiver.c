@@ -1,6 +1,5 @@
 #include "Receiver.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,9 +121,11 @@ static const char *follow_format(Receiver *self, const Names *names, const frame
   if (framebus_lease_format(frame->lease, &format, &error) != FRAMEBUS_OK) {
     return framebus_strerror(error.code);
   }
-  self->problem = self->kind == RECEIVER_PICTURES
-                      ? plugin_describe_picture(&self->picture, &format, metadata, frame->byte_count)
-                      : plugin_describe_sound(&self->audio, &format);
+  if (self->kind == RECEIVER_PICTURES) {
+    self->problem = plugin_describe_picture(&self->picture, &format, metadata, frame->byte_count);
+  } else {
+    self->problem = plugin_describe_sound(&self->audio, &format);
+  }
   self->generation = frame->generation;
   self->epoch = frame->format_epoch;
   self->crop = metadata->crop;
