@@ -10,37 +10,47 @@ struct OutputTests {
   private var obs: OBSProgram { scene.obs }
   init() throws { scene = try OBSScene() }
 
-  /// Size and middle colour of a picture that `framebus snapshot` took.
-  private func snapshot(of stream: String) throws -> (size: String, color: [Int])? {
-    let path = scene.file("snapshot.png")
-    guard try scene.framebus("snapshot", stream, path).status.isSuccess else { return nil }
-    let facts = try output(
-      of: "convert",
-      [
-        path, "-depth", "8", "-format",
-        "%wx%h %[fx:int(255*p{20,20}.r+.5)] "
-          + "%[fx:int(255*p{20,20}.g+.5)] %[fx:int(255*p{20,20}.b+.5)]", "info:",
-      ])
-    let words = facts.split(separator: " ").map(String.init)
-    return (words[0], words.dropFirst().compactMap { Int($0) })
+  /// The bytes of one frame, as the command line receives them.
+  private func frame(of stream: String) throws -> [UInt8]? {
+    let player = try RunningProgram(
+      "framebus", ["play", stream, "--raw", "--frames", "1", "--root", scene.root.path])
+    return try player.finish().status.isSuccess ? player.output.bytes : nil
   }
 
-  private func waitForColor(_ color: [Int], size: String, of stream: String = "obs") throws {
-    var last = ""
-    try waitUntil("\(stream) shows \(color) \(size), not \(last)") {
-      guard let seen = try snapshot(of: stream) else { return false }
-      last = "\(seen)"
-      return seen.size == size && zip(seen.color, color).allSatisfy { abs($0 - $1) <= 6 }
+  private func waitForBytes(
+    _ expected: [UInt8], at places: [Int], of count: Int, stream: String = "obs"
+  ) throws {
+    var last: [UInt8] = []
+    try waitUntil("\(stream) shows \(expected), not \(last)") {
+      guard let bytes = try frame(of: stream), bytes.count == count else { return false }
+      last = places.map { bytes[$0] }
+      return zip(last, expected).allSatisfy { abs(Int($0) - Int($1)) <= 3 }
     }
   }
 
+  /// Luma and both chromas by BT.709 with video levels, as OBS is set.
+  private static func yuv(_ r: Double, _ g: Double, _ b: Double) -> [UInt8] {
+    let luma = (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255
+    let u = (b / 255 - luma) / 1.8556
+    let v = (r / 255 - luma) / 1.5748
+    return [16 + 219 * luma, 128 + 224 * u, 128 + 224 * v].map { UInt8($0.rounded()) }
+  }
+
   @Test(arguments: ["BGRA", "RGBA", "NV12", "I420", "I444"])
-  func snapshotsShowWhatOBSDraws(format: String) throws {
+  func subscribersReceiveWhatOBSDraws(format: String) throws {
     try obs.do("reset 320x240 \(format)")
     #expect(try obs.do("output obs").contains("started\n"))
-    for (color, expected) in [("c08040", [192, 128, 64]), ("1020f0", [16, 32, 240])] {
-      try obs.do("paint \(color)")
-      try waitForColor(expected, size: "320x240")
+    let pixels = 320 * 240
+    for color in [[192, 128, 64], [16, 32, 240]] as [[UInt8]] {
+      try obs.do("paint " + color.map { String(Int($0) + 256, radix: 16).suffix(2) }.joined())
+      let yuv = Self.yuv(Double(color[0]), Double(color[1]), Double(color[2]))
+      switch format {
+      case "BGRA": try waitForBytes(color.reversed(), at: [0, 1, 2], of: pixels * 4)
+      case "RGBA": try waitForBytes(color, at: [0, 1, 2], of: pixels * 4)
+      case "NV12": try waitForBytes(yuv, at: [0, pixels, pixels + 1], of: pixels * 3 / 2)
+      case "I420": try waitForBytes(yuv, at: [0, pixels, pixels * 5 / 4], of: pixels * 3 / 2)
+      default: try waitForBytes(yuv, at: [0, pixels, pixels * 2], of: pixels * 3)
+      }
     }
     let code = ["BGRA": "XR24", "RGBA": "XB24", "NV12": "NV12", "I420": "YU12", "I444": "YU24"]
     let streams = try scene.framebus("streams").output
@@ -50,15 +60,19 @@ struct OutputTests {
   }
 
   @Test func sizeFormatAndNameChangeBetweenTwoStarts() throws {
-    for (size, format, stream) in [
-      ("320x240", "NV12", "one"), ("200x150", "BGRA", "one"), ("322x242", "I420", "two"),
+    // The first row's first byte, and the size of a frame with rows padded to four bytes.
+    for (size, format, stream, byte, count) in [
+      ("320x240", "NV12", "one", 173, 115_200), ("200x150", "BGRA", "one", 0, 120_000),
+      ("322x242", "I420", "two", 173, 324 * 242 + 2 * 164 * 121),
     ] {
       try obs.do("reset \(size) \(format)")
       #expect(try obs.do("output \(stream)").contains("started\n"))
       try obs.do("paint 00ff00")
-      try waitForColor([0, 255, 0], size: size, of: stream)
+      try waitForBytes([UInt8(byte)], at: [0], of: count, stream: stream)
+      #expect(
+        try scene.framebus("streams").output.contains(size.replacing("x", with: "×")))
       try obs.do("stop")
-      #expect(try scene.framebus("streams").output.contains("no stream"))
+      #expect(try !scene.framebus("streams").output.contains(stream))
     }
     try obs.finish()
   }
@@ -105,7 +119,7 @@ struct OutputTests {
     let second = try OBSProgram(scene.plugin, root: scene.root.path)
     #expect(try second.do("output obs").contains("started\n"))
     try second.do("paint ff0000")
-    try waitForColor([255, 0, 0], size: "320x240")
+    try waitForBytes([0, 0, 255], at: [0, 1, 2], of: 320 * 240 * 4)
     try second.finish()
   }
 }
