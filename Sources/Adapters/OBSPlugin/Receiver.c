@@ -242,27 +242,40 @@ static void receive(Receiver *self, framebus_subscriber *subscriber, const Names
   }
 }
 
-static void run_session(Receiver *self, const Names *names, framebus_stop *stop) {
-  framebus_group *group = NULL;
-  framebus_subscriber *subscriber = NULL;
-  framebus_error error = FRAMEBUS_ERROR_INIT;
+// Waits for a publisher.
+static int attach(Receiver *self, framebus_group *group, const Names *names, framebus_stop *stop,
+                  framebus_subscriber **subscriber, framebus_error *error) {
   framebus_subscriber_options options = FRAMEBUS_SUBSCRIBER_OPTIONS_INIT;
+  uint64_t deadline = 0;
   if (self->kind == RECEIVER_SOUND) {
     // Each chunk in order; of pictures the newest is enough.
     options.policy = FRAMEBUS_POLICY_KEEP_LATEST;
     options.policy_count = 64;
   }
+  while (true) {
+    int result =
+        framebus_subscriber_open(group, names->stream, &options, deadline, stop, subscriber, error);
+    if (result == FRAMEBUS_ERROR_NOT_FOUND && deadline == 0) {
+      say(self, LOG_INFO, names, "nobody publishes it; waiting for its publisher");
+      deadline = FRAMEBUS_NEVER;
+    } else if (result == FRAMEBUS_ERROR_REFUSED && options.policy_count > 1) {
+      // A publisher refuses to keep more frames than its ring has.
+      options.policy_count /= 2;
+    } else {
+      return result;
+    }
+  }
+}
+
+static void run_session(Receiver *self, const Names *names, framebus_stop *stop) {
+  framebus_group *group = NULL;
+  framebus_subscriber *subscriber = NULL;
+  framebus_error error = FRAMEBUS_ERROR_INIT;
   if (plugin_open_group(names->group, names->root, &group, &error) != FRAMEBUS_OK) {
     say_error(self, names, &error);
     return;
   }
-  int result = framebus_subscriber_open(group, names->stream, &options, 0, stop, &subscriber,
-                                        &error);
-  if (result == FRAMEBUS_ERROR_NOT_FOUND) {
-    say(self, LOG_INFO, names, "nobody publishes it; waiting for its publisher");
-    result = framebus_subscriber_open(group, names->stream, &options, FRAMEBUS_NEVER, stop,
-                                      &subscriber, &error);
-  }
+  int result = attach(self, group, names, stop, &subscriber, &error);
   framebus_group_close(group);
   if (result == FRAMEBUS_OK) {
     receive(self, subscriber, names, stop);

@@ -80,7 +80,8 @@ struct SourceTests {
   }
 
   @Test func hiddenSourceIsNotASubscriber() throws {
-    let publisher = try scene.publish("XR24 320 240 RGBW").program
+    let driven = try scene.publish("XR24 320 240 RGBW")
+    let publisher = driven.program
     try obs.do("source a")
     for _ in 0..<3 {
       try obs.do("picture RGBW")
@@ -89,8 +90,10 @@ struct SourceTests {
       try waitUntil("it leaves") { publisher.output.text.hasSuffix("subscribers 0\n") }
       try obs.do("show")
     }
+    try obs.do("picture RGBW")
     try obs.do("remove")
     try waitUntil("it leaves") { publisher.output.text.hasSuffix("subscribers 0\n") }
+    try driven.closeInput()
     try obs.finish()
   }
 
