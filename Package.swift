@@ -367,6 +367,7 @@ let package = Package(
     tests(
       "CInterfaceTests", in: .adapters,
       shared.map { .target(name: $0) } + ["BusWorker", "HostileMember"]),
+    tests("OBSPluginTests", in: .adapters, ["BusCLI", "CInterface"]),
     tests("GStreamerPluginTests", in: .adapters, ["BusCLI", "CaptureProgram"]),
     tests("DarwinKeychainTests", in: .adapters, ["DarwinKeychain", "CredentialStore", "AppGroup"]),
     .testTarget(

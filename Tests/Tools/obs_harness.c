@@ -23,6 +23,7 @@ static obs_output_t *output;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char drawn[40]; // the quadrants of what OBS draws, as letters
 static float peak;     // of what OBS plays
+static bool is_running; // OBS draws
 
 static void fail(const char *what) {
   fprintf(stderr, "obs_harness: %s\n", what);
@@ -88,7 +89,8 @@ static void start_video(uint32_t width, uint32_t height, enum video_format forma
       .base_width = width, .base_height = height, .output_width = width, .output_height = height,
       .output_format = format, .gpu_conversion = true,
       .colorspace = VIDEO_CS_709, .range = VIDEO_RANGE_PARTIAL};
-  obs_remove_raw_video_callback(take_picture, NULL);
+  if (is_running) obs_remove_raw_video_callback(take_picture, NULL);
+  is_running = true;
   if (obs_reset_video(&info) != OBS_VIDEO_SUCCESS) fail("obs_reset_video");
   struct video_scale_info seen = {.format = VIDEO_FORMAT_BGRA, .width = width, .height = height,
                                   .range = VIDEO_RANGE_FULL, .colorspace = VIDEO_CS_709};

@@ -79,7 +79,7 @@ static void put(uint32_t x, uint32_t y, char letter) {
   } else if (is("NV12")) {
     pixel[x] = luma8;
     memcpy(row[1] + (size_t)(y / 2) * p[1].stride + x / 2 * 2, (uint8_t[]){cb8, cr8}, 2);
-  } else if (is("R8")) {
+  } else if (is("R8  ")) {
     pixel[x] = letter == 'W' ? 255 : 0;
   } else {
     uint32_t columns = is("YU24") ? 1 : 2, rows = is("YU24") || is("YU16") ? 1 : 2;

@@ -42,7 +42,7 @@ const PluginLayout *plugin_layout_of_code(uint32_t fourcc) {
 const PluginLayout *plugin_layout_of_format(enum video_format format) {
   // What OBS shows has no alpha, whatever its fourth byte says.
   if (format == VIDEO_FORMAT_BGRA) format = VIDEO_FORMAT_BGRX;
-  if (format == VIDEO_FORMAT_RGBA) return plugin_layout_of_code(FRAMEBUS_XBGR8888);
+  if (format == VIDEO_FORMAT_RGBA) return NULL;
   for (size_t i = 0; i < COUNT(layouts); i += 1) {
     if (layouts[i].format == format) return &layouts[i];
   }

@@ -5,6 +5,7 @@
 #include <media-io/audio-io.h>
 #include <media-io/video-io.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 // OBS's mixer makes chunks of this many samples.
@@ -53,12 +54,15 @@ static void *create(obs_data_t *settings, obs_output_t *output) {
   return self;
 }
 
-static void close_publishers(Output *self, uint32_t reason) {
+// Returns whether there was one.
+static bool close_publishers(Output *self, uint32_t reason) {
   pthread_mutex_lock(&self->lock);
+  bool was_open = self->pictures != NULL;
   if (self->pictures != NULL) framebus_publisher_close(self->pictures, reason, NULL);
   if (self->sound != NULL) framebus_publisher_close(self->sound, reason, NULL);
   self->pictures = self->sound = NULL;
   pthread_mutex_unlock(&self->lock);
+  return was_open;
 }
 
 static void destroy(void *data) {
@@ -160,13 +164,13 @@ static void stop(void *data, uint64_t time) {
   (void)time;
   Output *self = data;
   obs_output_end_data_capture(self->output);
-  close_publishers(self, FRAMEBUS_END_STOPPED);
-  plugin_log(LOG_INFO, self->stream, "published no longer");
+  if (close_publishers(self, FRAMEBUS_END_STOPPED)) plugin_log(LOG_INFO, self->stream, "stopped");
 }
 
 // ---- Frames ----
 
-static void copy_plane(const Output *self, int plane, const struct video_data *from, uint8_t *into) {
+static void copy_plane(const Output *self, int plane, const struct video_data *from,
+                       uint8_t *into) {
   uint32_t stride = self->format.planes[plane].stride, line = from->linesize[plane];
   uint32_t rows = plugin_row_count(self->layout, plane, self->format.height);
   uint32_t row = plugin_row_bytes(self->layout, plane, self->format.width);

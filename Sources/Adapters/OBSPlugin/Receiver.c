@@ -1,6 +1,5 @@
 #include "Receiver.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,9 +121,11 @@ static const char *follow_format(Receiver *self, const Names *names, const frame
   if (framebus_lease_format(frame->lease, &format, &error) != FRAMEBUS_OK) {
     return framebus_strerror(error.code);
   }
-  self->problem = self->kind == RECEIVER_PICTURES
-                      ? plugin_describe_picture(&self->picture, &format, metadata, frame->byte_count)
-                      : plugin_describe_sound(&self->audio, &format);
+  if (self->kind == RECEIVER_PICTURES) {
+    self->problem = plugin_describe_picture(&self->picture, &format, metadata, frame->byte_count);
+  } else {
+    self->problem = plugin_describe_sound(&self->audio, &format);
+  }
   self->generation = frame->generation;
   self->epoch = frame->format_epoch;
   self->crop = metadata->crop;
@@ -241,27 +242,40 @@ static void receive(Receiver *self, framebus_subscriber *subscriber, const Names
   }
 }
 
-static void run_session(Receiver *self, const Names *names, framebus_stop *stop) {
-  framebus_group *group = NULL;
-  framebus_subscriber *subscriber = NULL;
-  framebus_error error = FRAMEBUS_ERROR_INIT;
+// Waits for a publisher.
+static int attach(Receiver *self, framebus_group *group, const Names *names, framebus_stop *stop,
+                  framebus_subscriber **subscriber, framebus_error *error) {
   framebus_subscriber_options options = FRAMEBUS_SUBSCRIBER_OPTIONS_INIT;
+  uint64_t deadline = 0;
   if (self->kind == RECEIVER_SOUND) {
     // Each chunk in order; of pictures the newest is enough.
     options.policy = FRAMEBUS_POLICY_KEEP_LATEST;
     options.policy_count = 64;
   }
+  while (true) {
+    int result =
+        framebus_subscriber_open(group, names->stream, &options, deadline, stop, subscriber, error);
+    if (result == FRAMEBUS_ERROR_NOT_FOUND && deadline == 0) {
+      say(self, LOG_INFO, names, "nobody publishes it; waiting for its publisher");
+      deadline = FRAMEBUS_NEVER;
+    } else if (result == FRAMEBUS_ERROR_REFUSED && options.policy_count > 1) {
+      // A publisher refuses to keep more frames than its ring has.
+      options.policy_count /= 2;
+    } else {
+      return result;
+    }
+  }
+}
+
+static void run_session(Receiver *self, const Names *names, framebus_stop *stop) {
+  framebus_group *group = NULL;
+  framebus_subscriber *subscriber = NULL;
+  framebus_error error = FRAMEBUS_ERROR_INIT;
   if (plugin_open_group(names->group, names->root, &group, &error) != FRAMEBUS_OK) {
     say_error(self, names, &error);
     return;
   }
-  int result = framebus_subscriber_open(group, names->stream, &options, 0, stop, &subscriber,
-                                        &error);
-  if (result == FRAMEBUS_ERROR_NOT_FOUND) {
-    say(self, LOG_INFO, names, "nobody publishes it; waiting for its publisher");
-    result = framebus_subscriber_open(group, names->stream, &options, FRAMEBUS_NEVER, stop,
-                                      &subscriber, &error);
-  }
+  int result = attach(self, group, names, stop, &subscriber, &error);
   framebus_group_close(group);
   if (result == FRAMEBUS_OK) {
     receive(self, subscriber, names, stop);
