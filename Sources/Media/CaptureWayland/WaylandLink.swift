@@ -61,6 +61,9 @@
       return frame.isInverted ? orientation.withRowsReversed : orientation
     }
 
+    /// Whether the output may have another size or orientation than that of the frame asked for.
+    var hasChanged: Bool { output != nil && compositor.changes != knownChanges }
+
     /// Asks for the layout of the next frame, unless that was done.
     /// - Parameter isOwed: whether the frame is needed even if nothing changes.
     mutating func beginFrame(isOwed: Bool) throws(WaylandError) {
