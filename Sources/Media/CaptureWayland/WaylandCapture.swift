@@ -160,10 +160,16 @@
     private mutating func captureFrame(
       by link: inout WaylandLink, _ publisher: inout Publisher
     ) throws(WaylandError) {
+      if link.hasChanged {
+        // The newest frame may show the change in its former size or orientation.
+        link.compositor.endFrame()
+        owesFrame = true
+      }
       let deadline = min(session.deadline, .after(Compositor.answerLimit))
       guard let layout = try link.layout(isOwed: owesFrame, until: deadline) else {
         return fail(&publisher)
       }
+      if layout.format != publisher.format { owesFrame = true }
       do { try publisher.setFormat(layout.format) } catch {
         throw .publishing(.publisher(error))
       }
@@ -190,7 +196,7 @@
       publish(loan, link, isFull: isAwaited)
       // Asked now, so that its layout is known when the next frame is due.
       link.compositor.endFrame()
-      try link.beginFrame(isOwed: false)
+      if !link.hasChanged { try link.beginFrame(isOwed: false) }
       advance()
     }
 

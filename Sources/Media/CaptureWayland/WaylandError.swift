@@ -18,6 +18,7 @@
     case unavailable(output: String?)
     case refusedMemory(path: String)
     case regionOutside(region: String, picture: String)
+    case turnedRegion(String)
     case unsupportedFormat(String)
     case badLayout(String)
     case poolTooLarge(byteCount: Int)
@@ -30,8 +31,8 @@
       switch self {
       case .noDisplayNamed:
         "there is no Wayland compositor to capture: WAYLAND_DISPLAY is not set, or it is a name "
-          + "and XDG_RUNTIME_DIR is not set; run this in a Wayland session, or set WAYLAND_DISPLAY to "
-          + "the path of the compositor's socket"
+          + "and XDG_RUNTIME_DIR is not set; run this in a Wayland session, or set WAYLAND_DISPLAY "
+          + "to the path of the compositor's socket"
       case .unreachable(let path, let error):
         "cannot connect to the Wayland compositor at \(path): \(error.reason); check that it runs, "
           + "and that \(userText(currentUserID())) may use its socket"
@@ -65,6 +66,9 @@
           + "another container; capture beside it"
       case .regionOutside(let region, let picture):
         "the region \(region) is outside the picture of \(picture): choose a --size inside it"
+      case .turnedRegion(let name):
+        "the output \(name) is turned by 90 degrees, and compositors cut another region of it: "
+          + "capture all of it, without --size"
       case .unsupportedFormat(let format):
         "the Wayland compositor offers its pixels as \(format) alone, which is not supported: set "
           + "the output to 8 or 10 bits a colour"
@@ -88,7 +92,7 @@
         .refusedMemory:
         true
       // The compositor that comes next may be another.
-      case .unsupportedFormat, .badLayout, .regionOutside: true
+      case .unsupportedFormat, .badLayout, .regionOutside, .turnedRegion: true
       case .noDisplayNamed, .noSuchWindow, .windowClosed, .poolTooLarge, .noProtection, .system,
         .publishing:
         false

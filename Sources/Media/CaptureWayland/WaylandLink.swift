@@ -37,6 +37,8 @@
       self.output = output
       target.id = output.id
       guard let region = options.region else { return }
+      // wlroots 0.15 cuts a region of such an output elsewhere.
+      if [.left, .right].contains(output.orientation) { throw .turnedRegion(output.name.plain) }
       let area = try output.logicalArea(of: region)
       target.area = wayland_area(
         x: UInt32(area.x), y: UInt32(area.y), width: UInt32(area.width),
@@ -58,6 +60,9 @@
       let orientation = options.orientation ?? inMemory
       return frame.isInverted ? orientation.withRowsReversed : orientation
     }
+
+    /// Whether the output may have another size or orientation than that of the frame asked for.
+    var hasChanged: Bool { output != nil && compositor.changes != knownChanges }
 
     /// Asks for the layout of the next frame, unless that was done.
     /// - Parameter isOwed: whether the frame is needed even if nothing changes.

@@ -36,10 +36,9 @@ struct OutputCaptureTests {
       try world.session.command("[app_id=\"sample\"]", "move absolute position 110 90")
       let changed = try subscriber.take { $0[165, 125] == 0xFF00FF }
       #expect(!changed.damage.isFull)
-      for rect in changed.damage.rects {
-        #expect(rect.x >= 90 && rect.y >= 70, "\(rect)")
-        #expect(rect.x + rect.width <= 180 && rect.y + rect.height <= 140, "\(rect)")
-      }
+      // Both places of the window; how closely they are named is the compositor's affair.
+      let area = changed.damage.rects.reduce(0) { $0 + $1.width * $1.height }
+      #expect(area < 320 * 240 / 2, "\(changed.damage.rects)")
       let result = try capture.end(with: SIGINT)
       #expect(result.status == .exited(130))
     }
@@ -54,27 +53,6 @@ struct OutputCaptureTests {
       // The compositor is being waited for: the frame comes although nothing changes.
       var second = try world.subscriber()
       try second.take { $0[10, 10] == 0x204060 }
-      try capture.end(with: SIGTERM)
-    }
-  }
-
-  @Test func nothingIsCapturedWithoutSubscribers() throws {
-    try withWorld { world in
-      let capture = try world.capture("--json")
-      var subscriber: Subscriber? = try world.subscriber()
-      try subscriber?.take { $0[10, 10] == 0x204060 }
-      subscriber = nil
-      let facts = ProcessFacts(capture.processID)
-      // Its first thread captures. It sleeps once it knows that nobody is there.
-      func wakesUp(painting color: String) throws -> Bool {
-        let before = try facts.voluntarySwitches
-        try world.session.paint(color)
-        return try facts.voluntarySwitches != before
-      }
-      try waitUntil("the capture rests") { try !wakesUp(painting: "#102030") }
-      for shade in 1...9 { #expect(try !wakesUp(painting: "#\(shade)0\(shade)0\(shade)0")) }
-      subscriber = try world.subscriber()
-      try subscriber?.take { $0[10, 10] == 0x909090 }
       try capture.end(with: SIGTERM)
     }
   }
@@ -112,7 +90,7 @@ struct OutputCaptureTests {
     }
   }
 
-  @Test(arguments: [("2", "normal"), ("1.6", "90")])
+  @Test(arguments: [("2", "normal"), ("1.6", "180")])
   func regionIsInPixelsOfTheUprightPicture(scale: String, transform: String) throws {
     try withWorld("640x480") { world in
       try world.session.command("output", SwaySession.firstOutput, "scale", scale)
@@ -128,6 +106,14 @@ struct OutputCaptureTests {
       #expect((159...162).contains(frame.width) && (119...122).contains(frame.height))
       #expect(frame[Int(50 * factor) - 3, Int(40 * factor) - 3] == 0xFF00FF)
       try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func regionOfATurnedOutputIsRefused() throws {
+    try withWorld { world in
+      try world.session.command("output", SwaySession.firstOutput, "transform", "90")
+      let reason = try world.failure("--size", "20x20+10+10")
+      #expect(reason.contains("without --size"), "\(reason)")
     }
   }
 

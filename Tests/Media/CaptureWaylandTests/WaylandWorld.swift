@@ -55,8 +55,8 @@ struct WaylandWorld {
     _ arguments: String..., source: String = "wayland", environment: [String: String?] = [:]
   ) throws -> String {
     let result = try RunningProgram(
-      "framebus-capture",
-      [source, "--root", root.path, "--group", "org.example.test"] + arguments,
+      "framebus",
+      ["capture", source, "--root", root.path, "--group", "org.example.test"] + arguments,
       environment: session.environment.merging(environment) { _, new in new }
     ).finish()
     guard !result.status.isSuccess else { throw HarnessError("the capture did not fail") }

@@ -88,6 +88,26 @@ import Testing
     }
   }
 
+  @Test(arguments: FakeSession.protocols)
+  func nothingIsCapturedWithoutSubscribers(protocols: String) throws {
+    try withFake(protocols) { fake in
+      let capture = try fake.capture("--json")
+      do {
+        var subscriber = try fake.subscriber()
+        try subscriber.take { $0[5, 5] == 0x204060 }
+      }
+      // The publisher has noticed once it reports this.
+      try capture.waitForErrors("waiting for a subscriber")
+      func copies() -> Int { fake.fake.output.text.split(separator: "\n").count { $0 == "copy" } }
+      let before = copies()
+      for shade in 1...9 { try fake.send("color=\(shade)") }
+      var subscriber = try fake.subscriber()
+      try subscriber.take { $0[5, 5] == 9 }
+      #expect(copies() - before <= 2)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test(arguments: FakeSession.protocols, [true, false])
   func cursorIsInTheFramesIfItIsWanted(protocols: String, isWanted: Bool) throws {
     try withFake(protocols, "pointer=1") { fake in
