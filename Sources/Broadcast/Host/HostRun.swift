@@ -215,6 +215,8 @@ final class HostRun: @unchecked Sendable {
   private func handleExits() throws(BroadcastError) {
     handleSoundExits()
     if let end = capture.takeEnd() {
+      // The desktop ends the node with the sharing.
+      if case .closed? = portal?.news() { throw .sharingEnded }
       if end.ending == .finished {
         requestFinish("the source has ended")
       } else {

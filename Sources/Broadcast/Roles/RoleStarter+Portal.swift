@@ -16,11 +16,7 @@ extension RoleStarter {
     _ portal: inout ScreenCastSession?, _ settings: CaptureSettings, stop: StopSignal
   ) throws(BroadcastError) -> Descriptor? {
     guard case .portal(let picture)? = try? SourceSpecification(request.source) else { return nil }
-    if let former = portal.take(), case .closed = former.news() {
-      throw .portal(
-        "the desktop ended the sharing, as its user asked; start the broadcast again to share",
-        mayPass: false)
-    }
+    if let former = portal.take(), case .closed = former.news() { throw .sharingEnded }
     do {
       let stream = try sources.streams[.video] ?? StreamName("screen")
       let asked = ScreenCastRequest(
@@ -36,4 +32,10 @@ extension RoleStarter {
       throw .portal("\(error)", mayPass: false)
     }
   }
+}
+
+extension BroadcastError {
+  static let sharingEnded = BroadcastError.portal(
+    "the desktop ended the sharing, as its user asked; start the broadcast again to share",
+    mayPass: false)
 }

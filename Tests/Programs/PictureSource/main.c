@@ -6,7 +6,8 @@
 // (rows with gaps), `dmabuf` (mappable), `unmappable`, `cropped`, `damaged` (a square changes),
 // `outside` (pictures that end beyond their memory), `wild` (random numbers in all metadata),
 // `shrinking` (the file shrinks under its reader). Each pixel has the number of the picture; in
-// `damaged` those of the square alone. Lines on standard input: `still`, `go`, `size WIDTHxHEIGHT`, `end`.
+// `damaged` those of the square alone. Lines on standard input: `still`, `go`, `end`, or
+// `size WIDTHxHEIGHT`.
 #if __has_include(<pipewire/pipewire.h>)
 #define _GNU_SOURCE
 #include <fcntl.h>
