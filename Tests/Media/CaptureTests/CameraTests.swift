@@ -253,8 +253,8 @@ import Testing
     }
     let result = try capture.end(with: SIGINT)
     #expect(result.status == .exited(130), "\(result.errors)")
-    // For 20 pictures, at least 4 were missing and 5 damaged.
-    #expect(try world.drops(of: result) >= 9, "\(result.output)")
+    // For 26 whole pictures, the driver delivers 34: 6 follow a gap and 8 are damaged.
+    #expect(try world.drops(of: result) >= 14, "\(result.output)")
     #expect(try world.journal().contains("back"))
   }
 
