@@ -167,7 +167,9 @@
         }
         let saver = try #require(saving)
         #expect(kill(saver, SIGSTOP) == 0)
-        try host.waitForErrors("error: ")
+        try waitUntil("the broadcast has ended: \(host.transcript)") {
+          try bench.framebus("broadcast", "status").output.contains("finished")
+        }
         #expect(host.process.wait(until: .after(.milliseconds(300))) == nil)
         #expect(kill(saver, SIGCONT) == 0)
         let result = try host.finish()
