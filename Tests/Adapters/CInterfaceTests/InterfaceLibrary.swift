@@ -21,6 +21,8 @@ final class InterfaceLibrary: Sendable {
     for name in ["Worker", "Arguments", "Threads", "Group"] {
       try compile(Self.programs + "/\(name).c", as: name)
     }
+    try compile(
+      Self.programs + "/CountAllocations.c", as: "count.so", options: ["-shared", "-fPIC"])
     removeAtExit(root.path)
   }
 
