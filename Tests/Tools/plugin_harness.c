@@ -224,6 +224,17 @@ static void change_states(void) {
   end(from);
 }
 
+// Lets an element's running time begin some seconds ago. Returns its base time.
+static GstClockTime start_earlier(GstHarness *harness, const char *type, guint seconds) {
+  GstElement *element = gst_harness_find_element(harness, type);
+  GstClock *clock = gst_system_clock_obtain();
+  GstClockTime base = gst_clock_get_time(clock) - seconds * GST_SECOND;
+  gst_element_set_base_time(element, base);
+  gst_object_unref(clock);
+  gst_object_unref(element);
+  return base;
+}
+
 // Frames keep what buffers carry: times to the nanosecond, orientation, damage, crop.
 static void carry_metadata(void) {
   GstHarness *sink = sink_harness("");
@@ -233,11 +244,11 @@ static void carry_metadata(void) {
   g_free(caps);
   gst_harness_push_event(sink, gst_event_new_tag(gst_tag_list_new(
                                    GST_TAG_IMAGE_ORIENTATION, "rotate-90", NULL)));
+  GstClockTime sink_base = start_earlier(sink, "framebussink", 5);
   push(sink, picture(64, 32, 1));
   source = source_harness("");
   gst_buffer_unref(pull(source));
-  GstClockTime sink_base = gst_element_get_base_time(sink->element);
-  GstClockTime source_base = gst_element_get_base_time(source->element);
+  GstClockTime source_base = start_earlier(source, "framebussrc", 3);
   GstClock *clock = gst_system_clock_obtain();
   GstBuffer *buffer = picture(64, 32, 2);
   GST_BUFFER_PTS(buffer) = gst_clock_get_time(clock) - sink_base + 12345;
