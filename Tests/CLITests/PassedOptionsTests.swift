@@ -25,7 +25,7 @@ import Testing
         "--stream=s", "--fps=30000/1001", "--size=64x48+1+2", "--sound=none", "--kind=mic",
         "--silence=7", "--frames=3", "--duration=0.1", "--backend=socket", "--protect=a",
         "--protect=0x1", "--orientation=6", "--while-saver=inhibit", "--content=window",
-        "--session=0123456789abcdef", "--no-cursor", "--force", "--format=yuyv",
+        "--session=0123456789abcdef", "--grant=5:3", "--no-cursor", "--force", "--format=yuyv",
         "--control=gain=1", "--control=zoom=2",
       ], operands: ["screen:1"]),
     Example(

@@ -88,6 +88,9 @@ class Browser:
         loaded = asyncio.Event()
         self.events["Page.loadEventFired"] = lambda _: loaded.set()
         result = await self.call("Page.navigate", url=address)
+        # Each network that another test makes or removes ends what the browser fetches meanwhile.
+        while result.get("errorText") == "net::ERR_NETWORK_CHANGED":
+            result = await self.call("Page.navigate", url=address)
         if "errorText" in result:
             raise RuntimeError(f"{address}: {result['errorText']}")
         await loaded.wait()

@@ -57,7 +57,7 @@ import Testing
       guard var picture = try subscriber.take() else { throw HarnessError("no frame came") }
       var partialCount = 0
       // A subscriber that misses many frames on a busy machine has the next one changed in full.
-      for number in 0..<120 where number < 12 || partialCount == 0 {
+      for number in 0..<600 where number < 12 || partialCount == 0 {
         let step = number % 12 + 1
         let logo = try world.screen.show("xlogo", ["-geometry", "60x40+\(step * 20)+\(step * 15)"])
         try world.movePointer(x: step * 22, y: step * 16)
