@@ -122,7 +122,9 @@ class WaitingTests(BusTest):
         ):
             publisher = framebus.Publisher(self.group, "live", framebus.Format.data(8))
             process = self.python(f"""
-                import os, threading, time
+                import os, signal, threading, time
+                # A shell starts jobs in the background with SIGINT ignored.
+                signal.signal(signal.SIGINT, signal.default_int_handler)
                 # The main thread is asleep in its wait when the system says so.
                 def tell():
                     while True:
