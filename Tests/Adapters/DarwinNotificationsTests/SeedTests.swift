@@ -25,15 +25,24 @@ import Testing
   @Test func startedBroadcastIsPosted() throws {
     let name = try NotificationName("broadcastStarted")
     let observation = try center.observeByDescriptor(name)
-    let sender = try start("send", "broadcastStarted")
     let number = try #require(observation.descriptor)
-    #expect(try waitUntilReadable([number], until: .after(.seconds(60))) == [true])
-    let delivery = try #require(try observation.take())
-    #expect(delivery.generation == 1)
-    #expect(delivery.poster?.pid == sender.processID)
-    let result = try sender.finish()
-    #expect(result.status.isSuccess)
-    #expect(result.errors == "")
+    var isPosterKnown = false
+    // On a busy machine, the observer's poll may see a post before the doorbell that names it.
+    for generation in UInt64(1)...20 where !isPosterKnown {
+      let sender = try start("send", "broadcastStarted")
+      var taken: Delivery?
+      while taken == nil {
+        #expect(try waitUntilReadable([number], until: .after(.seconds(60))) == [true])
+        taken = try observation.take()
+      }
+      #expect(taken?.generation == generation)
+      isPosterKnown = taken?.poster != nil
+      if let poster = taken?.poster { #expect(poster.pid == sender.processID) }
+      let result = try sender.finish()
+      #expect(result.status.isSuccess)
+      #expect(result.errors == "")
+    }
+    #expect(isPosterKnown)
   }
 
   @Test func finishedBroadcastIsObservedUntilTheObserverIsReleased() throws {
