@@ -152,33 +152,6 @@
       }
     }
 
-    @Test func hostWaitsForTheMinuteOfItsLastExtension() throws {
-      try withWatchdog {
-        let box = bench.file("box.mkv")
-        let host = try bench.broadcast(
-          to: "replay:3s", ["--app-source", "beep:1000", "--restarts", "0", "--on-crash", box])
-        try waitUntilHeld(2)
-        #expect(kill(try #require(try extensionPID()), SIGKILL) == 0)
-        // The saving program stands still, so the host is ready to exit before it.
-        var saving: pid_t?
-        try waitUntil("the minute is being saved: \(host.transcript)") {
-          saving = try processes(saving: box).first
-          return saving != nil
-        }
-        let saver = try #require(saving)
-        #expect(kill(saver, SIGSTOP) == 0)
-        try waitUntil("the broadcast has ended: \(host.transcript)") {
-          try bench.framebus("broadcast", "status").output.contains("finished")
-        }
-        #expect(host.process.wait(until: .after(.milliseconds(300))) == nil)
-        #expect(kill(saver, SIGCONT) == 0)
-        let result = try host.finish()
-        #expect(result.status == .exited(1), "\(host.transcript)")
-        #expect(result.errors.contains("last minute before the crash: \(box)"))
-        try check(box, atLeast: 1)
-      }
-    }
-
     @Test func hostRefusesToSaveCrashesOfAnExtensionWithoutReplay() throws {
       let host = try bench.broadcast(
         to: "file:\(bench.file("a.mkv"))", ["--on-crash", bench.file("box.mkv")])
@@ -199,15 +172,6 @@
       #expect(other.status == .exited(1))
       #expect(
         other.errors.contains("saves nothing unless /bin/false uploads to replay:"), "\(other)")
-    }
-
-    /// The processes that save a replay to this file.
-    private func processes(saving path: String) throws -> [pid_t] {
-      try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(pid_t.init).filter {
-        let words = (try? Data(contentsOf: URL(filePath: "/proc/\($0)/cmdline"))) ?? Data()
-        let text = String(decoding: words, as: UTF8.self)
-        return text.contains("\0save-replay\0") && text.contains("\0\(path)\0")
-      }
     }
 
     private func extensionPID() throws -> pid_t? {
