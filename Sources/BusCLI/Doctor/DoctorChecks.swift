@@ -188,7 +188,7 @@ enum DoctorChecks {
     if let desktop = desktops.first(where: { ["GNOME", "KDE"].contains($0) }) {
       return limited(
         "\(desktop) lets its portal alone capture",
-        fix: "`framebus capture 'gst:pipewiresrc path=NODE'`, or log in to an X11 session")
+        fix: "`framebus capture portal`, or log in to an X11 session")
     }
     return DoctorCheck(
       "screen", .ok, "Wayland at \(path); `framebus screens` says whether it can be captured")

@@ -47,7 +47,7 @@ import Testing
       of: RunningProgram(
         "framebus-capture", ["screen\(display)", "--root", root.path],
         environment: ["WAYLAND_DISPLAY": nil]))
-    #expect(line.contains("Wayland") && line.contains("pipewiresrc") && line.contains("--force"))
+    #expect(line.contains("Wayland") && line.contains("capture portal") && line.contains("--force"))
   }
 
   @Test(arguments: [8, 16])
