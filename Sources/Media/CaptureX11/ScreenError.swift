@@ -49,9 +49,9 @@
         "the X display \(display) has no screen with this number: omit the part after the dot"
       case .wayland(let display):
         "the X server of \(display) belongs to a Wayland session, and a grab of it would be black; "
-          + "capture the compositor's output (`framebus capture wayland`) or, of GNOME and KDE, what "
-          + "the desktop's portal grants (`framebus capture portal`), in neither of which a window "
-          + "can be protected, or capture anyway with --force"
+          + "capture the compositor's output (`framebus capture wayland`) or, of GNOME and KDE, "
+          + "what the desktop's portal grants (`framebus capture portal`), in neither of which a "
+          + "window can be protected, or capture anyway with --force"
       case .missingExtension(let name, let display):
         "the X server of \(display) has no \(name) extension (version 1.2 for MIT-SHM); a remote "
           + "display cannot share memory: capture on that machine, or use --backend socket"
