@@ -23,6 +23,7 @@ struct InstallScriptTests {
       printf '#!/bin/sh\ncase "$*" in *--show-bin-path*) echo "%s/built";; esac\n' "$1" > bin/swift
       printf '%s\n' '#!/bin/sh' 'mkdir -p "$2"; cd "$2"; echo page > framebus.1.gz' \
         'echo page > framebus-group.1.gz' > "check out/scripts/manual"
+      printf '%s\n' '#!/bin/sh' 'echo {}' > "check out/scripts/sbom"
       mkdir -p "check out/Sources/C/CFrameBus/man"
       echo page > "check out/Sources/C/CFrameBus/man/framebus.3"
       echo framebus_open > "check out/Sources/C/CFrameBus/exports.map"
