@@ -25,7 +25,7 @@ public final class BroadcastController: Sendable {
   /// - Parameters:
   ///   - heartbeat: called while a session is supervised as it should be.
   ///   - onEvent: called for one event at a time, on a thread that the controller owns;
-  ///     ``finish()`` and ``cancelPick()`` call it on the caller's thread if they end the broadcast.
+  ///     ``finish()`` and ``cancelPick()`` call it on the caller's thread if they end it.
   public init(
     in group: AppGroup, heartbeat: Heartbeat? = nil,
     onEvent: @escaping @Sendable (BroadcastEvent) -> Void = { _ in }
