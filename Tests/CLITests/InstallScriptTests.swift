@@ -21,8 +21,9 @@ struct InstallScriptTests {
       cp "$0" "check out/scripts/install"; echo text > "check out/LICENSE"
       printf '#!/bin/sh\n' > "check out/scripts/setup"
       printf '#!/bin/sh\ncase "$*" in *--show-bin-path*) echo "%s/built";; esac\n' "$1" > bin/swift
-      printf '%s\n' '#!/bin/sh' 'while [ $# -gt 1 ]; do shift; done' \
-        'echo page > "$1/framebus.1"; echo page > "$1/framebus.group.1"' > built/generate-manual
+      printf '%s\n' '#!/bin/sh' 'mkdir -p "$2"; cd "$2"; echo page > framebus.1.gz' \
+        'echo page > framebus-group.1.gz' > "check out/scripts/manual"
+      printf '%s\n' '#!/bin/sh' 'echo {}' > "check out/scripts/sbom"
       mkdir -p "check out/Sources/C/CFrameBus/man"
       echo page > "check out/Sources/C/CFrameBus/man/framebus.3"
       echo framebus_open > "check out/Sources/C/CFrameBus/exports.map"
@@ -33,7 +34,7 @@ struct InstallScriptTests {
       printf '%s\n' '#!/bin/sh' 'mkdir -p "$1/lib/gstreamer-1.0"' \
         'cp /bin/true "$1/lib/gstreamer-1.0/libgstframebus.so"' \
         > "check out/scripts/gstreamer-plugin"
-      chmod +x "check out/scripts/"* bin/swift built/generate-manual
+      chmod +x "check out/scripts/"* bin/swift
       for name in "" -capture -capture-gstreamer -upload -view -confine; do
         cp /bin/true "built/framebus$name"; done
       mkdir victim; echo precious > victim/file

@@ -17,18 +17,23 @@ public final class BroadcastController: Sendable {
   public let group: AppGroup
   let board: SessionBoard
   let onEvent: @Sendable (BroadcastEvent) -> Void
+  private let heartbeat: Heartbeat?
   let current = Mutex<HostRun?>(nil)
 
   static let label = "broadcast.host"
 
-  /// - Parameter onEvent: called for one event at a time, on a thread that the controller owns;
-  ///   ``finish()`` and ``cancelPick()`` call it on the caller's thread if they end the broadcast.
+  /// - Parameters:
+  ///   - heartbeat: called while a session is supervised as it should be.
+  ///   - onEvent: called for one event at a time, on a thread that the controller owns;
+  ///     ``finish()`` and ``cancelPick()`` call it on the caller's thread if they end it.
   public init(
-    in group: AppGroup, onEvent: @escaping @Sendable (BroadcastEvent) -> Void = { _ in }
+    in group: AppGroup, heartbeat: Heartbeat? = nil,
+    onEvent: @escaping @Sendable (BroadcastEvent) -> Void = { _ in }
   ) throws(BroadcastError) {
     do throws(GroupError) { try group.require(.host) } catch { throw .group(error) }
     self.group = group
     self.onEvent = onEvent
+    self.heartbeat = heartbeat
     board = try SessionBoard(group, as: .host)
   }
 
@@ -301,6 +306,7 @@ public final class BroadcastController: Sendable {
     let run = try HostRun(
       record, board, presence, log, starter, request.restarts, adopting: found,
       finishTimeout: request.finishTimeout, onEvent: onEvent)
+    run.heartbeat = heartbeat
     current.withLock { $0 = run }
     do throws(SystemError) {
       // Emitted on that thread: a host that receives a start also receives an ending.

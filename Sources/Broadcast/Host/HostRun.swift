@@ -20,6 +20,8 @@ final class HostRun: @unchecked Sendable {
   let starter: RoleStarter?
   private let finishTimeout: Duration
   let onEvent: @Sendable (BroadcastEvent) -> Void
+  /// Called regularly while the thread works as it should.
+  var heartbeat: Heartbeat?
   let wake: Wake
   /// The name of the application that is being passed on.
   let delivery = Delivery()
@@ -159,6 +161,7 @@ final class HostRun: @unchecked Sendable {
   /// - Returns: how the session ended, from the record; nil if that is now another session's.
   private func supervise() throws(BroadcastError) -> BroadcastEnding? {
     while true {
+      heartbeat?.beat()
       do throws(SystemError) { _ = try wake.take() } catch { throw .system(error) }
       let record = try board.read()
       report(record)
@@ -355,7 +358,7 @@ final class HostRun: @unchecked Sendable {
     let keepers = [capture, extensionRole] + sound.values
     let deadlines =
       keepers.map(\.startsAt) + [finishDeadline, startupDeadline, sessionEnd]
-      + soundIsBackAt.values
+      + soundIsBackAt.values + (heartbeat.map { [Deadline.after($0.interval)] } ?? [])
     do throws(SystemError) {
       _ = try waitUntilReadable(
         [wake.signal.descriptorNumber] + keepers.compactMap(\.process?.descriptorNumber),

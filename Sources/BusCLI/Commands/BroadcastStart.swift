@@ -178,8 +178,10 @@ struct BroadcastStart: ParsableCommand {
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
     let saver = crashSaver
+    let manager = detached == nil ? ServiceManager() : nil
     defer { saver?.wait() }
-    let controller = try BroadcastController(in: group) { event in
+    let controller = try BroadcastController(in: group, heartbeat: manager?.heartbeat) { event in
+      manager?.note(event)
       if case .roleLost(.extension, _, _) = event { saver?.saveCrashed(terminal) }
       if detached != nil, DetachedHost.isReportedLater(event) { return }
       if let line = event.line { terminal.report(line) }
@@ -200,6 +202,7 @@ struct BroadcastStart: ParsableCommand {
     let isJoined = started == .joined(started.session)
     if isJoined {
       terminal.report("broadcast \(started.session) is already active; following it")
+      manager?.ready()
     }
     if let detached, try waitUntilUp(detached, started.session, controller, signals) {
       if isJoined {
@@ -405,7 +408,7 @@ private struct BroadcastEnded: Error, CustomStringConvertible {
 
 extension BroadcastEvent {
   /// The text for the terminal; nil if the final error reports the event.
-  fileprivate var line: String? {
+  var line: String? {
     switch self {
     case .started(let session, let isAdopted):
       isAdopted ? "taking over the broadcast \(session)" : "broadcast \(session)"

@@ -1,0 +1,3 @@
+
+// In libframebus-dev, which has only Sources.
+package.targets.removeAll { !($0.path ?? "").hasPrefix("Sources/") }
