@@ -232,9 +232,10 @@ let package = Package(
         "Upload", "WHIP", "FrameBus", "Platform", "Replay", "Sound", "CGStreamer", "CWebRTC",
         media("CGStreamerSystem"),
       ]),
+    module("CameraGrant", in: .media, ["Platform", "CPipeWire"]),
     module(
-      "UploadPipeWire", in: .media,
-      ["Upload", "FrameBus", "Platform", "CGStreamer", "CPipeWire"]),
+      "UploadCamera", in: .media,
+      ["Upload", "FrameBus", "Platform", "CGStreamer", "CPipeWire", "CVideo4Linux"]),
     module(
       "LivePage", in: .media, ["WHIP", "Platform", "CHTTPServer", media("CQR")],
       resources: [.embedInCode("Resources")]),
@@ -243,8 +244,8 @@ let package = Package(
     module(
       "Broadcast",
       [
-        "AppGroup", "Capture", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
-        "NotifyCenter", "Platform", "ScreenCast", "SharedDefaults", "SharedLog", "Sound", "Upload",
+        "AppGroup", "CameraGrant", "Capture", "Confinement", "CredentialStore", "FrameBus",
+        "FrontApplication", "NotifyCenter", "Platform", "ScreenCast", "SharedDefaults", "SharedLog", "Sound", "Upload",
         "CSessionBus",
       ]),
 
@@ -280,7 +281,7 @@ let package = Package(
     program(
       "UploadProgram",
       [
-        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "UploadPipeWire", "WHIP",
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "UploadCamera", "WHIP",
         "GStreamerLog",
         "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
         "Platform", "Replay", argumentParser,

@@ -69,13 +69,12 @@ extension CameraDevice {
   /// - Returns: what the driver chose; variable if it does not say.
   private borrowing func setRate(_ wanted: FrameRate?) -> FrameRate {
     var (numerator, denominator): (UInt32, UInt32) = (0, 0)
-    let number = descriptor.number
     var result: Int32 = -1
     if let wanted {
       (numerator, denominator) = (UInt32(wanted.denominator), UInt32(wanted.numerator))
-      result = unsafe video_set_interval(number, &numerator, &denominator)
+      result = unsafe video_set_interval(port, &numerator, &denominator)
     }
-    if result != 0 { result = unsafe video_current_interval(number, &numerator, &denominator) }
+    if result != 0 { result = unsafe video_current_interval(port, &numerator, &denominator) }
     return result == 0 ? FrameRate(interval: numerator, denominator) ?? .variable : .variable
   }
 }
