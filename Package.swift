@@ -257,7 +257,8 @@ let package = Package(
         "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ]),
     module(
-      "Bench", in: .programs, ["CommandLineSupport", "AppGroup", "Platform", "SharedDefaults"]),
+      "Bench", in: .programs,
+      ["CommandLineSupport", "AppGroup", "CaptureCamera", "Platform", "SharedDefaults"]),
     program(
       "BusCLI", in: .core,
       [
@@ -405,7 +406,7 @@ let package = Package(
         "RoleHost", "UploadProgram",
       ]),
     cProgram("BreakOut"), cProgram("FakeCompositor"),
-    worker("CameraCycler", ["Capture", "CaptureCamera"]),
+    worker("CameraCycler", ["AppGroup", "Capture", "CaptureCamera", "FrameBus"]),
     worker("RoleHost", ["Confinement", "CredentialStore", "AppGroup"]),
     tests(
       "EndToEndTests",
@@ -458,11 +459,12 @@ let package = Package(
         "CaptureGStreamerProgram", "ConfineProgram", "UploadProgram", "FakeCamera", "CameraCycler",
       ]),
     cProgram("PictureSource", [media("CPipeWireSystem")], linking: "pipewire-0.3"),
+    cProgram("GrantProbe", ["CPipeWire", media("CPipeWireSystem")], linking: "pipewire-0.3"),
     tests(
       "CapturePipeWireTests", in: .media,
       [
-        "AppGroup", "FrameBus", "BusCLI", "CaptureProgram", "ConfineProgram", "PictureSource",
-        "UploadProgram",
+        "AppGroup", "FrameBus", "BusCLI", "CaptureProgram", "ConfineProgram", "GrantProbe",
+        "PictureSource", "UploadProgram",
       ]),
     tests(
       "CaptureX11Tests", in: .media,

@@ -197,7 +197,10 @@ uint64_t fb_pipeline_duration_ns(GstElement *pipeline) {
 static const char player[] = "framebus-player";
 
 static gpointer play(gpointer pipeline) {
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  if (gst_element_set_state(pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
+    // After the errors of the elements, if they have any.
+    GST_ELEMENT_ERROR(pipeline, CORE, STATE_CHANGE, ("it does not start"), (NULL));
+  }
   gst_object_unref(pipeline);
   return NULL;
 }

@@ -6,7 +6,7 @@ import Platform
 /// driver may write it. Otherwise they are the driver's memory, from which each picture is copied.
 ///
 /// Used by one thread, which ends them before it closes the device.
-final class CameraBuffers {
+package final class CameraBuffers {
   /// The number of buffers to ask for: one is being written, and the others keep the camera busy
   /// while this process waits for a processor.
   private static let wantedCount: UInt32 = 4
@@ -14,7 +14,7 @@ final class CameraBuffers {
   static let maximumCount = 8
 
   /// Whether the driver writes into slots.
-  private(set) var isZeroCopy = true
+  package private(set) var isZeroCopy = true
   private let port: video_port
   private let path: String
   /// Bytes that the driver may write for a picture.
@@ -31,7 +31,7 @@ final class CameraBuffers {
   }
 
   /// Gives the driver its buffers and starts the camera.
-  init(
+  package init(
     _ stream: borrowing CameraStream, _ publisher: inout Publisher
   ) throws(CameraError) {
     port = stream.device.port
@@ -63,7 +63,7 @@ final class CameraBuffers {
   }
 
   /// Stops the camera and takes all buffers back. Idempotent.
-  func end() {
+  package func end() {
     // A device that is gone writes nothing.
     _ = video_stop(port)
     var none: UInt32 = 0
@@ -135,7 +135,7 @@ final class CameraBuffers {
   // MARK: Pictures
 
   /// A picture that the driver has written.
-  struct Picture {
+  package struct Picture {
     /// Its buffer, checked.
     let index: Int
     let sequence: UInt32
@@ -143,11 +143,11 @@ final class CameraBuffers {
     /// As the driver says.
     let byteCount: Int
     /// Whether it is whole, as far as the driver says.
-    let isWhole: Bool
+    package let isWhole: Bool
   }
 
   /// Takes the next picture; nil if there is none yet.
-  func next() throws(CameraError) -> Picture? {
+  package func next() throws(CameraError) -> Picture? {
     var frame = video_frame()
     let result = unsafe video_dequeue(port, isZeroCopy, &frame)
     if result != 0, SystemError(code: -result, operation: "").isNothingYet { return nil }
@@ -168,7 +168,7 @@ final class CameraBuffers {
 
   /// The loan with a picture's bytes. Its buffer is queued again.
   /// - Parameter isLast: whether the camera is not used any more, so that nothing is queued.
-  func takeLoan(
+  package func takeLoan(
     of picture: Picture, _ publisher: inout Publisher, isLast: Bool
   ) throws(CameraError) -> FrameLoan {
     if isZeroCopy {
@@ -197,7 +197,7 @@ final class CameraBuffers {
   }
 
   /// Queues the buffer of a picture that is not published.
-  func putBack(_ picture: Picture) throws(CameraError) {
+  package func putBack(_ picture: Picture) throws(CameraError) {
     if let loan = buffers[picture.index].loan.take() {
       guard try queue(loan, at: picture.index) else {
         throw .malformed(path: path, what: "it takes slots no longer")

@@ -5,15 +5,18 @@ import Platform
 
 /// A camera that is set up to deliver pictures without an encoding: it has the device, as no other
 /// program can until this value is destroyed.
-struct CameraStream: ~Copyable {
+package struct CameraStream: ~Copyable {
   let device: CameraDevice
-  let format: FrameFormat
+  package let format: FrameFormat
   /// Bytes that the driver may write for a picture.
-  let bufferBytes: Int
+  package let bufferBytes: Int
+
+  /// Readable when there may be a picture.
+  package var descriptorNumber: Int32 { device.descriptor.number }
 
   /// Opens and sets up a camera.
   /// - Throws: ``CameraError/otherPictures(path:)`` if it has no such mode without an encoding.
-  init(_ path: String, _ settings: CaptureSettings) throws(CameraError) {
+  package init(_ path: String, _ settings: CaptureSettings) throws(CameraError) {
     let device = try CameraDevice(path)
     let choice = try CameraChoice(settings, of: CameraMode.all(of: device), path: path)
     if choice.encoding.isEncoded { throw .otherPictures(path: path) }

@@ -49,7 +49,8 @@
       self.sound = sound
     }
 
-    func start() throws(PipelineError) { try sink.play(waits: watch == nil) }
+    /// A live source may wait for its server, which must not keep the run from its end.
+    func start() throws(PipelineError) { try sink.play(waits: watch == nil && !isLive) }
     mutating func stop() {
       // The pipeline's thread may wait for the sound's thread, which releases it here.
       sound?.end()

@@ -15,6 +15,7 @@
     private(set) var width = 0
     private(set) var height = 0
     private var stride = 0
+    private let isLoopback: Bool
     /// What each write passes.
     private(set) var byteCount = 0
 
@@ -39,6 +40,10 @@
       port = video_port(
         device: opened.number, isOutput: true, isMultiplanar: device.outputsInPlanes)
       descriptor = opened
+      // SAFETY: the text is read at once.
+      isLoopback = unsafe withUnsafeBytes(of: device.driver) {
+        unsafe $0.starts(with: "v4l2 loopback".utf8)
+      }
     }
 
     private static func refusal(_ path: String, _ what: String) -> DestinationError {
@@ -109,7 +114,8 @@
           isMisuse: false)
       }
       (self.width, self.height, self.stride) = (width, height, stride)
-      byteCount = Int(format.byteCount)
+      // Readers of v4l2loopback get what was written; its own size has bytes behind the picture.
+      byteCount = isLoopback ? total : Int(format.byteCount)
     }
 
     /// The planes of a picture in memory of `byteCount` bytes.
