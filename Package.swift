@@ -333,6 +333,13 @@ let package = Package(
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
+    .target(name: "FuzzFakeDriver", path: "Fuzz/FakeDriver", cSettings: strictC),
+    .executableTarget(
+      name: "FuzzDrivers",
+      dependencies: [
+        "Capture", "CaptureCamera", "FrameBus", "Platform", "CFuzzer", "FuzzFakeDriver",
+        "FuzzSupport",
+      ], path: "Fuzz/Drivers", swiftSettings: strict),
 
     // Tests, of real processes
     .target(

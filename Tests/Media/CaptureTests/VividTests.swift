@@ -7,10 +7,10 @@ import Testing
 @testable import CaptureCamera
 
 /// A camera of the kernel's test driver, `vivid`, which `scripts/vm` loads.
-private let vivid = camera(0)
+private let vivid = instance(0)
 
 /// That of the driver's instance with this number.
-private func camera(_ number: Int) -> ListedCamera? {
+private func instance(_ number: Int) -> ListedCamera? {
   CameraSearch.all().first { $0.driver == "vivid" && $0.bus.hasSuffix("-00\(number)") }
 }
 
@@ -46,9 +46,9 @@ struct VividTests {
   }
 
   /// The second instance has the calls with planes alone.
-  @Test(.enabled(if: camera(1) != nil, "vivid was loaded without an instance with planes"))
+  @Test(.enabled(if: instance(1) != nil, "vivid was loaded without an instance with planes"))
   func driverWithPlanesWritesIntoSealedSlots() throws {
-    let camera = try #require(camera(1))
+    let camera = try #require(instance(1))
     let world = try CameraWorld()
     let capture = try RunningProgram(
       "framebus",
@@ -99,7 +99,7 @@ struct VividTests {
   }
 
   @Test func modesAndControlsOfTheDriverAreListedAndApplied() throws {
-    let camera = try #require(camera(0))
+    let camera = try #require(vivid)
     #expect(camera.problem == nil && camera.modes.contains { $0.encoding.name == "yuyv" })
     let brightness = try #require(camera.controls.first { $0.name == "brightness" })
     let wanted = brightness.value == 77 ? 78 : 77
