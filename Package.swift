@@ -27,10 +27,12 @@ let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
-func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target {
+func fuzzer(
+  _ name: String, of module: Target.Dependency = "FrameBus", _ others: [Target.Dependency] = []
+) -> Target {
   .executableTarget(
     name: "Fuzz\(name)",
-    dependencies: [module, "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"],
+    dependencies: [module, "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"] + others,
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
@@ -245,8 +247,8 @@ let package = Package(
       "Broadcast",
       [
         "AppGroup", "CameraGrant", "Capture", "Confinement", "CredentialStore", "FrameBus",
-        "FrontApplication", "NotifyCenter", "Platform", "ScreenCast", "SharedDefaults", "SharedLog", "Sound", "Upload",
-        "CSessionBus",
+        "FrontApplication", "NotifyCenter", "Platform", "ScreenCast", "SharedDefaults", "SharedLog",
+        "Sound", "Upload", "CSessionBus",
       ]),
 
     // L6: programs
@@ -283,8 +285,7 @@ let package = Package(
       "UploadProgram",
       [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "UploadCamera", "WHIP",
-        "GStreamerLog",
-        "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
+        "GStreamerLog", "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
         "Platform", "Replay", argumentParser,
       ]),
     program(
@@ -333,13 +334,8 @@ let package = Package(
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
+    fuzzer("Drivers", of: "CaptureCamera", ["Capture", "FrameBus", "FuzzFakeDriver"]),
     .target(name: "FuzzFakeDriver", path: "Fuzz/FakeDriver", cSettings: strictC),
-    .executableTarget(
-      name: "FuzzDrivers",
-      dependencies: [
-        "Capture", "CaptureCamera", "FrameBus", "Platform", "CFuzzer", "FuzzFakeDriver",
-        "FuzzSupport",
-      ], path: "Fuzz/Drivers", swiftSettings: strict),
 
     // Tests, of real processes
     .target(

@@ -6,8 +6,8 @@ import FuzzFakeDriver
 import FuzzSupport
 import Platform
 
-/// Fuzzes what a camera's driver says: names, formats, sizes, rates, controls, buffers, pictures and
-/// their times. Its pictures are written into the slots of a stream, which AddressSanitizer watches.
+/// Fuzzes what a camera's driver says: names, formats, sizes, rates, controls, buffers, pictures
+/// and their times. It writes pictures into the slots of a stream.
 @main
 struct Program {
   static func main() {
@@ -16,7 +16,7 @@ struct Program {
         guard count > 2, let bytes = unsafe bytes else { return 0 }
         // SAFETY: libFuzzer says how many bytes there are, and keeps them during the call.
         unsafe fake_driver_begin(bytes[0], bytes + 2, count - 2)
-        play(kind: unsafe bytes[0], wish: unsafe bytes[1])
+        play(kind: unsafe bytes[0], options: unsafe bytes[1])
         return 0
       })
   }
@@ -26,13 +26,13 @@ struct Program {
   private static let pictureCount = 12
   nonisolated(unsafe) private static var stage = Stage()  // because libFuzzer has one thread
 
-  private static func play(kind: UInt8, wish: UInt8) {
+  private static func play(kind: UInt8, options: UInt8) {
     var settings = CaptureSettings()
-    if wish & 1 != 0 { settings.pixelFormat = kind & 8 != 0 ? "nv12" : "yuyv" }
-    if wish & 2 != 0 { settings.region = PixelRect(x: 0, y: 0, width: 320, height: 240) }
-    if wish & 4 != 0 { settings.controls = ["brightness=7"] }
-    if wish & 8 != 0 { settings.frameRate = FrameRate(30) }
-    if wish & 16 != 0 {
+    if options & 1 != 0 { settings.pixelFormat = kind & 8 != 0 ? "nv12" : "yuyv" }
+    if options & 2 != 0 { settings.region = PixelRect(x: 0, y: 0, width: 320, height: 240) }
+    if options & 4 != 0 { settings.controls = ["brightness=7"] }
+    if options & 8 != 0 { settings.frameRate = FrameRate(30) }
+    if options & 16 != 0 {
       guard let camera = ListedCamera(path) else { return }
       for line in CameraReport(camera).lines { precondition(line.isPlain, line) }
     } else if kind & 4 != 0 {

@@ -46,7 +46,7 @@ extension RoleStarter {
     }
     confinement.grants += manifest.reads.map { .init(.read, $0) }
     for path in manifest.writes {
-      // A missing device is no output to create.
+      // A device that is missing is not created as a file.
       if path.hasPrefix("/dev/") {
         confinement.grants.append(.init(.write, path))
         continue

@@ -55,7 +55,8 @@ int video_encoding_at(struct video_port port, uint32_t index, struct video_encod
   return 0;
 }
 
-int video_size_at(struct video_port port, uint32_t encoding, uint32_t index, struct video_size *result) {
+int video_size_at(struct video_port port, uint32_t encoding, uint32_t index,
+                  struct video_size *result) {
   struct v4l2_frmsizeenum size = {.index = index, .pixel_format = encoding};
   int error = call(port.device, VIDIOC_ENUM_FRAMESIZES, &size);
   if (error != 0) return error;

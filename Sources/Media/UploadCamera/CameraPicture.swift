@@ -42,6 +42,7 @@
     @unsafe func planes(at start: UnsafeMutablePointer<UInt8>) -> fb_i420_picture {
       var planes = fb_i420_picture()
       let luma = Int(format.width) * Int(format.height)
+      // SAFETY: the planes end with the memory.
       unsafe planes.plane.0 = start
       unsafe planes.plane.1 = start + luma
       unsafe planes.plane.2 = start + luma + chromaWidth * chromaHeight

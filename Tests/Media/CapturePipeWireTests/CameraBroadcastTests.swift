@@ -64,7 +64,11 @@ struct CameraBroadcastTests {
       let role = try #require(try pid(of: "extension"))
       let variables = try String(
         decoding: Data(contentsOf: URL(fileURLWithPath: "/proc/\(role)/environ")), as: UTF8.self)
-      #expect(variables.contains("FRAMEBUS_CAMERA=") && !variables.contains("XDG_RUNTIME_DIR="))
+      #expect(variables.contains("FRAMEBUS_CAMERA="))
+      let runtime = (world.session.environment["XDG_RUNTIME_DIR"] ?? nil) ?? ""
+      let socket = runtime + "/pipewire-0"
+      #expect(FileManager.default.fileExists(atPath: socket))
+      #expect(!FileManager.default.fileExists(atPath: "/proc/\(role)/root\(socket)"))
       // Another process gets another connection.
       #expect(kill(role, SIGKILL) == 0)
       try waitUntil("the camera of the killed extension is gone") {

@@ -21,10 +21,15 @@ struct OfferedCamera {
       environment: world.session.environment)
   }
 
-  /// What PipeWire lists, of an independent program.
+  /// What PipeWire lists, of an independent program, whose text is broken while objects come and go.
   func objects() throws -> [[String: Any]] {
-    let dump = try run("pw-dump", [], environment: world.session.environment).output
-    return try JSONSerialization.jsonObject(with: Data(dump.utf8)) as? [[String: Any]] ?? []
+    var objects: [[String: Any]]?
+    try waitUntil("pw-dump prints a list") {
+      let dump = try run("pw-dump", [], environment: world.session.environment).output
+      objects = try? JSONSerialization.jsonObject(with: Data(dump.utf8)) as? [[String: Any]]
+      return objects != nil
+    }
+    return objects ?? []
   }
 
   /// The camera's node; nil if there is none.

@@ -80,7 +80,7 @@ import Testing
       // A picture of at most 4,096 bytes enters a pipe as a whole, or not at all.
       try output(of: "mkfifo", [world.root.file("pictures")])
       let capture = try publish("48x32")
-      let upload = try upload(["width=48", "height=32"], "--json", "--frames", "60")
+      let upload = try upload(["width=48", "height=32"], "--json", "--duration", "3")
       let result = try upload.finish()
       #expect(result.status == .exited(0), "\(result)")
       let text = result.output.split(separator: "\"drops\":").last ?? ""

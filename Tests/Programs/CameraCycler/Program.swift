@@ -7,8 +7,8 @@ import Platform
 import WorkerSupport
 
 /// Opens a camera, takes a picture and closes it, N times: `CameraCycler PATH N` as for a decoder,
-/// `CameraCycler PATH N ROOT HEIGHT` into the slots of a stream below ROOT, 320 pixels wide. It prints
-/// what the process had after the first tenth, and at the end: descriptors, mappings, kilobytes.
+/// `CameraCycler PATH N ROOT HEIGHT` into the slots of a stream below ROOT, 320 pixels wide. It
+/// prints what it had after the first tenth, and at the end: descriptors, mappings, kilobytes.
 @main struct Program {
   static func main() { runWorker(run) }
 

@@ -44,7 +44,8 @@ struct video_size {
   uint32_t stepWidth, stepHeight;
 };
 /// VIDIOC_ENUM_FRAMESIZES. -EINVAL behind the last one, -ENOTTY if the driver cannot say.
-int video_size_at(struct video_port port, uint32_t encoding, uint32_t index, struct video_size *result);
+int video_size_at(struct video_port port, uint32_t encoding, uint32_t index,
+                  struct video_size *result);
 
 /// Seconds from one frame to the next: one interval, or a range.
 struct video_interval {

@@ -21,7 +21,8 @@ struct CameraSuite: BenchSuite {
     let folder = try TemporaryFolder(prefix: "framebus-bench-camera-")
     defer { try? folder.remove() }
     _ = try AppGroup.create(.local, root: folder.path)
-    let subjects = try [framebus(path, folder.path)] + (run.hasPeers ? peers(path, folder.path) : [])
+    var subjects = [try framebus(path, folder.path)]
+    if run.hasPeers { subjects += peers(path, folder.path) }
     var findings: [[FrameSample]] = subjects.map { _ in [] }
     defer { run.terminal.endProgress() }
     for round in 0..<run.rounds {
