@@ -285,8 +285,8 @@ let package = Package(
       "UploadProgram",
       [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "UploadCamera", "WHIP",
-        "GStreamerLog", "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
-        "Platform", "Replay", argumentParser,
+        "GStreamerLog", "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup",
+        "FrameBus", "Platform", "Replay", argumentParser,
       ]),
     program(
       "ViewProgram",
@@ -414,9 +414,7 @@ let package = Package(
     tests(
       "EndToEndTests",
       ["BusCLI", "BusWorker", "CaptureProgram", "CaptureGStreamerProgram", "UploadProgram"]),
-    tests("SupportTests", []),
-    tests("PlatformTests", ["PeerSignaller"]),
-    worker("PeerSignaller", []),
+    tests("SupportTests"), tests("PlatformTests", ["PeerSignaller"]), worker("PeerSignaller", []),
     tests("AppGroupTests", ["AppGroup"]),
     tests(
       "CLITests",
@@ -466,7 +464,7 @@ let package = Package(
     tests(
       "CapturePipeWireTests", in: .media,
       [
-        "AppGroup", "FrameBus", "BusCLI", "CaptureProgram", "ConfineProgram", "GrantProbe",
+        "AppGroup", "BusCLI", "CaptureProgram", "ConfineProgram", "FrameBus", "GrantProbe",
         "PictureSource", "UploadProgram",
       ]),
     tests(

@@ -5,8 +5,8 @@ import Platform
 import SharedDefaults
 import SharedLog
 import Upload
-import UploadGStreamer
 import UploadCamera
+import UploadGStreamer
 import WHIP
 
 /// Makes the destinations that the command line names.

@@ -21,7 +21,7 @@ struct OfferedCamera {
       environment: world.session.environment)
   }
 
-  /// What PipeWire lists, of an independent program, whose text is broken while objects come and go.
+  /// What PipeWire lists: of another program, whose text is broken while objects come and go.
   func objects() throws -> [[String: Any]] {
     var objects: [[String: Any]]?
     try waitUntil("pw-dump prints a list") {
