@@ -16,7 +16,7 @@ struct Program {
         guard count > 2, let bytes = unsafe bytes else { return 0 }
         // SAFETY: libFuzzer says how many bytes there are, and keeps them during the call.
         unsafe fake_driver_begin(bytes[0], bytes + 2, count - 2)
-        play(kind: unsafe bytes[0], options: unsafe bytes[1])
+        Program.play(kind: unsafe bytes[0], options: unsafe bytes[1])
         return 0
       })
   }
@@ -50,8 +50,8 @@ struct Program {
       let lost = try? camera.next { bytes, ptsNs in
         precondition(ptsNs > lastNs, "\(ptsNs) after \(lastNs)")
         lastNs = ptsNs
-        // Each byte is the driver's.
-        return bytes.withUnsafeBytes { unsafe $0.reduce(0) { $0 &+ Int($1) } } >= 0
+        // SAFETY: the bytes are only read; each must be the driver's.
+        return unsafe bytes.withUnsafeBytes { unsafe $0.reduce(0) { $0 &+ Int($1) } } >= 0
       }
       if lost == nil { return }
     }

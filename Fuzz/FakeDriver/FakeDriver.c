@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "FakeDriver.h"
 
 #include <stdarg.h>

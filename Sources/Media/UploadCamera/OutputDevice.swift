@@ -93,6 +93,8 @@
           isMisuse: false)
       }
       try adopt(format)
+      // Without it, v4l2loopback 0.12 takes no further writer after one that ends.
+      if isLoopback { _ = video_start(port) }
       guard rate.numerator > 0 else { return }
       // A driver may have no rate.
       var (numerator, denominator) = (UInt32(rate.denominator), UInt32(rate.numerator))
