@@ -21,8 +21,8 @@ struct Program {
       })
   }
 
-  /// A device that can be opened and mapped; the driver's calls go to FakeDriver.
-  private static let path = "/dev/zero"
+  /// FakeDriver's.
+  private static let path = "/proc/self/fd/77"
   private static let pictureCount = 12
   nonisolated(unsafe) private static var stage = Stage()  // because libFuzzer has one thread
 
