@@ -19,7 +19,7 @@ bool copy_to(pid_t thread, uint64_t address, const void *bytes, size_t count) {
   return true;
 }
 
-static struct camera camera;
+static struct camera camera = {.file = -1};
 static const uint8_t *rest;
 static size_t left;
 
@@ -47,6 +47,7 @@ void fake_driver_begin(uint8_t kind, const uint8_t *bytes, size_t count) {
   make_device();
   static char program[] = "driver", separator[] = "--";
   char *words[] = {program, separator};
+  if (camera.file >= 0) close(camera.file);
   camera_parse(&camera, 2, words);
   camera.fps = 1000000;
   camera.memory = kind & 1 ? "mmap" : "userptr";
@@ -55,7 +56,6 @@ void fake_driver_begin(uint8_t kind, const uint8_t *bytes, size_t count) {
   if (kind & 8) camera.encoding = "NV12";
   rest = bytes;
   left = count;
-  if (camera.file >= 0) close(camera.file);
   camera_open(&camera);
 }
 

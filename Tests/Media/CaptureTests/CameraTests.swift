@@ -427,15 +427,6 @@ struct CameraWorld {
       capturedAtNs: lease.metadata.capturedAtNs, orientation: lease.metadata.orientation)
   }
 
-  /// A byte of the next picture.
-  func picture(from subscriber: inout Subscriber, at offset: Int) throws -> UInt8 {
-    guard case .frame(let lease) = try subscriber.next(until: .after(.seconds(60))) else {
-      throw HarnessError("no picture comes")
-    }
-    // SAFETY: the byte is read while the lease holds it, and inside of it.
-    return unsafe lease.withUnsafeBytes { unsafe $0[min(offset, $0.count - 1)] }
-  }
-
   func pictures(count: Int) throws -> [Picture] {
     var subscriber = try subscriber()
     var pictures: [Picture] = []
