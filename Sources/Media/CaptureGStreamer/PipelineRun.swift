@@ -49,8 +49,7 @@
       self.sound = sound
     }
 
-    /// A live source may wait for its server, which must not keep the run from its end.
-    func start() throws(PipelineError) { try sink.play(waits: watch == nil && !isLive) }
+    func start() throws(PipelineError) { try sink.play(waits: watch == nil) }
     mutating func stop() {
       // The pipeline's thread may wait for the sound's thread, which releases it here.
       sound?.end()

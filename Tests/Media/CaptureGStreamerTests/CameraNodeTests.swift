@@ -95,32 +95,6 @@ struct CameraNodeTests {
     }
   }
 
-  /// The source of a pipeline waits in its start until PipeWire has a node for it.
-  @Test func pipelineThatWaitsForItsNodeEndsAtASignal() throws {
-    try withWatchdog {
-      let capture = try framebus("capture", "gst:pipewiresrc target-object=none ! video/x-raw")
-      try waitUntil("it waits for its node: \(capture.transcript)") {
-        try server.listedNodes().contains("Stream/Input/Video")
-      }
-      let result = try capture.end(with: SIGINT)
-      #expect(result.status == .exited(130), "\(result)")
-    }
-  }
-
-  @Test func pipelineOfANodePublishesItsPictures() throws {
-    try withWatchdog {
-      let camera = try node("desk", "Desk_Camera", pattern: "red")
-      let capture = try framebus(
-        "capture", "--stream", "camera", "gst:pipewiresrc target-object=desk ! video/x-raw")
-      var subscriber = try Subscriber(
-        StreamName("camera"), in: group, waitingForPublisherUntil: .after(.seconds(60)))
-      var lastNs = Int64.min
-      for _ in 0..<3 { #expect(abs(Int(try luma(&subscriber, after: &lastNs)) - 81) < 4) }
-      #expect(try capture.end(with: SIGINT).status == .exited(130), "\(capture.transcript)")
-      withExtendedLifetime(camera) {}
-    }
-  }
-
   @Test func whatTheNodeLacksIsRefused() throws {
     try withWatchdog {
       let camera = try node("desk", "Desk_Camera", pattern: "red")
