@@ -27,10 +27,12 @@ let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
-func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target {
+func fuzzer(
+  _ name: String, of module: Target.Dependency = "FrameBus", _ others: [Target.Dependency] = []
+) -> Target {
   .executableTarget(
     name: "Fuzz\(name)",
-    dependencies: [module, "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"],
+    dependencies: [module, "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"] + others,
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
@@ -232,9 +234,10 @@ let package = Package(
         "Upload", "WHIP", "FrameBus", "Platform", "Replay", "Sound", "CGStreamer", "CWebRTC",
         media("CGStreamerSystem"),
       ]),
+    module("CameraGrant", in: .media, ["Platform", "CPipeWire"]),
     module(
-      "UploadPipeWire", in: .media,
-      ["Upload", "FrameBus", "Platform", "CGStreamer", "CPipeWire"]),
+      "UploadCamera", in: .media,
+      ["Upload", "FrameBus", "Platform", "CGStreamer", "CPipeWire", "CVideo4Linux"]),
     module(
       "LivePage", in: .media, ["WHIP", "Platform", "CHTTPServer", media("CQR")],
       resources: [.embedInCode("Resources")]),
@@ -243,9 +246,9 @@ let package = Package(
     module(
       "Broadcast",
       [
-        "AppGroup", "Capture", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
-        "NotifyCenter", "Platform", "ScreenCast", "SharedDefaults", "SharedLog", "Sound", "Upload",
-        "CSessionBus",
+        "AppGroup", "CameraGrant", "Capture", "Confinement", "CredentialStore", "FrameBus",
+        "FrontApplication", "NotifyCenter", "Platform", "ScreenCast", "SharedDefaults", "SharedLog",
+        "Sound", "Upload", "CSessionBus",
       ]),
 
     // L6: programs
@@ -256,7 +259,8 @@ let package = Package(
         "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ]),
     module(
-      "Bench", in: .programs, ["CommandLineSupport", "AppGroup", "Platform", "SharedDefaults"]),
+      "Bench", in: .programs,
+      ["CommandLineSupport", "AppGroup", "CaptureCamera", "Platform", "SharedDefaults"]),
     program(
       "BusCLI", in: .core,
       [
@@ -280,10 +284,9 @@ let package = Package(
     program(
       "UploadProgram",
       [
-        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "UploadPipeWire", "WHIP",
-        "GStreamerLog",
-        "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
-        "Platform", "Replay", argumentParser,
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "UploadCamera", "WHIP",
+        "GStreamerLog", "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup",
+        "FrameBus", "Platform", "Replay", argumentParser,
       ]),
     program(
       "ViewProgram",
@@ -331,6 +334,8 @@ let package = Package(
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
+    fuzzer("Drivers", of: "CaptureCamera", ["Capture", "FrameBus", "FuzzFakeDriver"]),
+    .target(name: "FuzzFakeDriver", path: "Fuzz/FakeDriver", cSettings: strictC),
 
     // Tests, of real processes
     .target(
@@ -404,14 +409,12 @@ let package = Package(
         "RoleHost", "UploadProgram",
       ]),
     cProgram("BreakOut"), cProgram("FakeCompositor"),
-    worker("CameraCycler", ["Capture", "CaptureCamera"]),
+    worker("CameraCycler", ["AppGroup", "Capture", "CaptureCamera", "FrameBus"]),
     worker("RoleHost", ["Confinement", "CredentialStore", "AppGroup"]),
     tests(
       "EndToEndTests",
       ["BusCLI", "BusWorker", "CaptureProgram", "CaptureGStreamerProgram", "UploadProgram"]),
-    tests("SupportTests", []),
-    tests("PlatformTests", ["PeerSignaller"]),
-    worker("PeerSignaller", []),
+    tests("SupportTests"), tests("PlatformTests", ["PeerSignaller"]), worker("PeerSignaller", []),
     tests("AppGroupTests", ["AppGroup"]),
     tests(
       "CLITests",
@@ -457,11 +460,12 @@ let package = Package(
         "CaptureGStreamerProgram", "ConfineProgram", "UploadProgram", "FakeCamera", "CameraCycler",
       ]),
     cProgram("PictureSource", [media("CPipeWireSystem")], linking: "pipewire-0.3"),
+    cProgram("GrantProbe", ["CPipeWire", media("CPipeWireSystem")], linking: "pipewire-0.3"),
     tests(
       "CapturePipeWireTests", in: .media,
       [
-        "AppGroup", "FrameBus", "BusCLI", "CaptureProgram", "ConfineProgram", "PictureSource",
-        "UploadProgram",
+        "AppGroup", "BusCLI", "CaptureProgram", "ConfineProgram", "FrameBus", "GrantProbe",
+        "PictureSource", "UploadProgram",
       ]),
     tests(
       "CaptureX11Tests", in: .media,

@@ -39,6 +39,8 @@ enum ExtensionEnvironment {
   static let streams = "FRAMEBUS_STREAMS"
   /// The server that `framebus-upload` follows in settings, to which somebody has agreed.
   static let server = "FRAMEBUS_SERVER"
+  /// The descriptor of a connection to PipeWire, with which the extension can offer a camera.
+  static let camera = "FRAMEBUS_CAMERA"
 }
 
 /// The kind of a sample.

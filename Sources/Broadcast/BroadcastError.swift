@@ -62,6 +62,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   case server(BroadcastServerError)
   /// The desktop's portal grants no pictures; the text says what to do.
   case portal(String, mayPass: Bool)
+  /// PipeWire lets no camera be offered.
+  case camera(String)
   /// The windows that must not be seen are unknown.
   case protection(ProtectionSettingError)
   case group(GroupError)
@@ -147,6 +149,9 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         + "; see `framebus doctor`, or start without --require-confinement"
     case .server(let error): "\(error)"
     case .portal(let why, _): why
+    case .camera(let why):
+      "no camera can be offered: PipeWire: \(why); start it as this user, or name a device,"
+        + " camera:/dev/videoN"
     case .protection(let error): "\(error)"
     case .group(let error): "\(error)"
     case .settings(let error): "\(error)"

@@ -78,7 +78,7 @@ struct LayerRule: Sendable {
 enum MediaRule {
   static let modules: Set = [
     "CaptureX11", "CaptureWayland", "CaptureGStreamer", "CapturePipeWire", "GStreamerLog",
-    "UploadGStreamer", "UploadPipeWire",
+    "UploadGStreamer", "UploadCamera",
   ]
 
   static func check(_ file: SourceFile) -> [Finding] {

@@ -3,7 +3,7 @@
 enum PointerRule {
   static let modules: Set = [
     "Platform", "CInterface", "CapturePipeWire", "CaptureX11", "CaptureWayland",
-    "CaptureGStreamer", "GStreamerLog", "UploadGStreamer", "UploadPipeWire",
+    "CaptureGStreamer", "GStreamerLog", "UploadGStreamer", "UploadCamera",
   ]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/Publisher/PublisherCore.swift",

@@ -16,6 +16,13 @@ public enum BroadcastExtension {
   /// is sent to another server, whatever the setting becomes.
   package static var agreedServer: String? { environmentValue(ExtensionEnvironment.server) }
 
+  /// The connection to PipeWire that the host has opened for a destination `camera:`.
+  package static var cameraConnection: Int32? {
+    environmentValue(ExtensionEnvironment.camera).flatMap { Int32($0) }.flatMap {
+      $0 >= 3 ? $0 : nil
+    }
+  }
+
   /// Runs a handler until its broadcast ends, then exits the process: with status 0 after a clean
   /// finish, 1 after a failure, which is also printed on standard error.
   ///

@@ -61,6 +61,11 @@ extension ExtensionManifest {
   /// Whether its program keeps the last seconds in memory; nil if only that program knows.
   package var keepsReplay: Bool? { isBuiltin ? destinations.contains { $0.kind == .replay } : nil }
 
+  /// Whether its program offers a camera of PipeWire.
+  package var offersCameraNode: Bool {
+    destinations.contains { $0.kind?.needs == .camera && $0.devicePath == nil }
+  }
+
   /// Whether its user named an encoder that needs a graphics card, such as `--encoder=va`.
   package var namesGraphicsEncoder: Bool {
     guard isBuiltin else { return false }

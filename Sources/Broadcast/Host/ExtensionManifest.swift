@@ -153,6 +153,7 @@ extension ExtensionManifest {
     var manifest = ExtensionManifest(id: id, executable: builtinExecutable)
     manifest.arguments = [destination]
     let named = try? DestinationSpecification(destination)
+    if let device = named?.devicePath { manifest.writes = [device] }
     if let named, let kind = named.kind, kind.needs == .file || kind.needs == .directory {
       let path = absolutePath(named.path)
       manifest.arguments = [named.at(path)]

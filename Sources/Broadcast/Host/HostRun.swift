@@ -293,17 +293,27 @@ final class HostRun: @unchecked Sendable {
     guard let starter, keepers.contains(where: \.isDue),
       try starter.updatePluginRegistry(stop: finishRequested)
     else { return }
-    if extensionRole.isDue {
-      // Before the start, because the process reads it.
-      try board.change(session) { $0.beginAttempt() }
-      extensionRole.began(try starter.startExtension())
-      startupDeadline = .after(Self.startupTimeout)
-      try recordStart(extensionRole)
-    }
+    if extensionRole.isDue { try startExtension(by: starter) }
     if capture.isDue {
       try startCapture(by: starter)
     }
     startDueSound(by: starter)
+  }
+
+  private func startExtension(by starter: RoleStarter) throws(BroadcastError) {
+    do throws(BroadcastError) {
+      // Before the start, because the process reads it.
+      try board.change(session) { $0.beginAttempt() }
+      extensionRole.began(try starter.startExtension())
+    } catch {
+      guard case .camera = error, extensionRole.isRestart,
+        let delay = extensionRole.planRestartOfFailedStart()
+      else { throw error }
+      log.append(.error, "\(error)", label: Self.label)
+      return onEvent(.roleLost(.extension, why: "\(error)", restartsIn: delay))
+    }
+    startupDeadline = .after(Self.startupTimeout)
+    try recordStart(extensionRole)
   }
 
   private func startCapture(by starter: RoleStarter) throws(BroadcastError) {

@@ -1,4 +1,5 @@
 import AppGroup
+import CameraGrant
 import Capture
 import Confinement
 import CredentialStore
@@ -120,6 +121,8 @@ final class RoleStarter: Sendable {
 
   func startExtension() throws(BroadcastError) -> RoleProcess {
     let handOver = try handOver()
+    let connection = try openCameraConnection()
+    let connectionNumber = connection == nil ? nil : "\(handOver == nil ? 3 : 4)"
     return try start(
       .extension, manifest.executable, manifest.arguments,
       environment: [
@@ -127,8 +130,17 @@ final class RoleStarter: Sendable {
         ExtensionEnvironment.streams: sources.description,
         // At each start: the setting may name another server meanwhile.
         ExtensionEnvironment.server: request.destination?.server?.text,
-      ], usesPlugins: hasPlugins(manifest.executable), handOver: handOver
+        ExtensionEnvironment.camera: connectionNumber,
+      ], usesPlugins: hasPlugins(manifest.executable), handOver: handOver, inheriting: connection
     ) { confinement(of: manifest, as: $0) }
+  }
+
+  /// A new one for each process, because each can use its own only.
+  private func openCameraConnection() throws(BroadcastError) -> Descriptor? {
+    guard manifest.offersCameraNode else { return nil }
+    do throws(CameraGrantError) { return try CameraGrant.open() } catch {
+      throw .camera("\(error)")
+    }
   }
 
   // MARK: Starting
@@ -158,7 +170,7 @@ final class RoleStarter: Sendable {
       options.environment.merge(account?.environment ?? [:]) { $1 }
       if let handOver { options.inherited = [handOver.descriptorNumber] }
       switch remote {
-      case .some(let remote): options.inherited = [remote.number]
+      case .some(let remote): options.inherited.append(remote.number)
       case .none: break
       }
       options.output = .null

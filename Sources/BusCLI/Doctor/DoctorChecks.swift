@@ -7,7 +7,7 @@ import Upload
 enum DoctorChecks {
   static func all() -> [DoctorCheck] {
     kernel() + limits() + programs() + ConfinementChecks.all() + plugins()
-      + [soundServer(), display(), cameras(), cameraNodes()] + PortalChecks.all()
+      + [soundServer(), display(), cameras(), loopbackDevices(), cameraNodes()] + PortalChecks.all()
   }
 
   private static func kernel() -> [DoctorCheck] {
@@ -221,6 +221,17 @@ enum DoctorChecks {
         name, .limited, "no plugin pipewire", fix: "apt-get install gstreamer1.0-pipewire")
     }
     return DoctorCheck(name, .ok, "of the PipeWire server \(folder)/\(socket)")
+  }
+
+  /// The devices that `upload camera:/dev/videoN` can write. A machine without any lacks nothing.
+  private static func loopbackDevices() -> DoctorCheck {
+    let names = (try? Directory(path: "/sys/devices/virtual/video4linux").names()) ?? []
+    let paths = names.sorted().map { "/dev/\($0)" }
+    return DoctorCheck(
+      "loopback devices", .ok,
+      paths.isEmpty
+        ? "none: v4l2loopback-dkms has some, for `upload camera:/dev/videoN`"
+        : paths.joined(separator: ", "))
   }
 
   /// Whether this user may open the Video4Linux devices. A machine without any lacks nothing.

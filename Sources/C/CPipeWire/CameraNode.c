@@ -243,25 +243,27 @@ void fb_camera_end(struct fb_camera *self, uint64_t ptsNs) {
   self->library->thread_loop_unlock(self->thread);
 }
 
-static bool start(struct fb_camera *self) {
+static bool start(struct fb_camera *self, int remote) {
   const struct fb_pipewire_library *library = self->library;
   self->thread = library->thread_loop_new("camera", NULL);
   if (self->thread == NULL || self->name == NULL) return false;
   self->context = library->context_new(library->thread_loop_get_loop(self->thread), NULL, 0);
   if (self->context == NULL) return false;
-  self->core = library->context_connect(self->context, NULL, 0);
+  // The connection closes the descriptor, also when it fails.
+  self->core = remote < 0 ? library->context_connect(self->context, NULL, 0)
+                          : library->context_connect_fd(self->context, remote, NULL, 0);
   if (self->core == NULL) return false;
   pw_core_add_listener(self->core, &self->core_listener, &core_events, self);
   return library->thread_loop_start(self->thread) >= 0;
 }
 
-struct fb_camera *fb_camera_new(const char *name) {
+struct fb_camera *fb_camera_new(const char *name, int remote) {
   const struct fb_pipewire_library *library = fb_pipewire_library();
   struct fb_camera *self = library != NULL ? calloc(1, sizeof *self) : NULL;
   if (self == NULL) return NULL;
   self->library = library;
   self->name = strdup(name);
-  if (start(self)) return self;
+  if (start(self, remote)) return self;
   fb_camera_free(self);
   return NULL;
 }

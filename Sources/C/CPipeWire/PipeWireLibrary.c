@@ -26,6 +26,8 @@ static void load(void) {
       FUNCTION(context_connect),
       FUNCTION(context_connect_fd),
       FUNCTION(core_disconnect),
+      FUNCTION(core_get_client),
+      FUNCTION(core_steal_fd),
       FUNCTION(proxy_destroy),
       FUNCTION(properties_new),
       FUNCTION(stream_new),

@@ -13,6 +13,8 @@ struct fb_pipewire_library {
   __typeof__(&pw_context_connect) context_connect;
   __typeof__(&pw_context_connect_fd) context_connect_fd;
   __typeof__(&pw_core_disconnect) core_disconnect;
+  __typeof__(&pw_core_get_client) core_get_client;
+  __typeof__(&pw_core_steal_fd) core_steal_fd;
   __typeof__(&pw_proxy_destroy) proxy_destroy;
   __typeof__(&pw_properties_new) properties_new;
   __typeof__(&pw_stream_new) stream_new;

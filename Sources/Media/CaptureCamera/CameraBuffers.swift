@@ -6,7 +6,7 @@ import Platform
 /// driver may write it. Otherwise they are the driver's memory, from which each picture is copied.
 ///
 /// Used by one thread, which ends them before it closes the device.
-final class CameraBuffers {
+package final class CameraBuffers {
   /// The number of buffers to ask for: one is being written, and the others keep the camera busy
   /// while this process waits for a processor.
   private static let wantedCount: UInt32 = 4
@@ -14,8 +14,8 @@ final class CameraBuffers {
   static let maximumCount = 8
 
   /// Whether the driver writes into slots.
-  private(set) var isZeroCopy = true
-  private let number: Int32
+  package private(set) var isZeroCopy = true
+  private let port: video_port
   private let path: String
   /// Bytes that the driver may write for a picture.
   private let bufferBytes: Int
@@ -31,16 +31,16 @@ final class CameraBuffers {
   }
 
   /// Gives the driver its buffers and starts the camera.
-  init(
+  package init(
     _ stream: borrowing CameraStream, _ publisher: inout Publisher
   ) throws(CameraError) {
-    number = stream.device.descriptor.number
+    port = stream.device.port
     path = stream.device.path
     bufferBytes = stream.bufferBytes
     pictureBytes = stream.format.byteCount
     do throws(CameraError) {
       if try !queueSlots(&publisher) { try queueMemory(of: stream.device) }
-      try check("VIDIOC_STREAMON", video_start(number))
+      try check("VIDIOC_STREAMON", video_start(port))
     } catch {
       end()
       throw error
@@ -49,13 +49,13 @@ final class CameraBuffers {
 
   /// For encoded pictures, which a decoder reads from the driver's memory.
   init(encodedBy device: borrowing CameraDevice, bufferBytes: Int) throws(CameraError) {
-    number = device.descriptor.number
+    port = device.port
     path = device.path
     self.bufferBytes = bufferBytes
     pictureBytes = 1
     do throws(CameraError) {
       try queueMemory(of: device)
-      try check("VIDIOC_STREAMON", video_start(number))
+      try check("VIDIOC_STREAMON", video_start(port))
     } catch {
       end()
       throw error
@@ -63,12 +63,12 @@ final class CameraBuffers {
   }
 
   /// Stops the camera and takes all buffers back. Idempotent.
-  func end() {
+  package func end() {
     // A device that is gone writes nothing.
-    _ = video_stop(number)
+    _ = video_stop(port)
     var none: UInt32 = 0
     buffers.removeAll()
-    _ = unsafe video_request(number, isZeroCopy, &none)
+    _ = unsafe video_request(port, isZeroCopy, &none)
   }
 
   // MARK: Queueing
@@ -76,7 +76,7 @@ final class CameraBuffers {
   /// - Returns: false if the driver cannot write into slots.
   private func queueSlots(_ publisher: inout Publisher) throws(CameraError) -> Bool {
     var count = Self.wantedCount
-    guard unsafe video_request(number, true, &count) == 0, count > 0 else { return false }
+    guard unsafe video_request(port, true, &count) == 0, count > 0 else { return false }
     buffers = (0..<min(Int(count), Self.maximumCount)).map { _ in Buffer() }
     for index in buffers.indices {
       let loan = try loan(from: &publisher)
@@ -96,7 +96,7 @@ final class CameraBuffers {
     // SAFETY: the slot stays mapped, and belongs to the driver alone, while the loan is kept below.
     let result = unsafe bytes.withUnsafeMutableBytes {
       video_queue_own(
-        number, UInt32(index), UInt(bitPattern: $0.baseAddress), byteCount)
+        port, UInt32(index), UInt(bitPattern: $0.baseAddress), byteCount)
     }
     if result == 0 {
       buffers[index].loan = consume loan
@@ -111,13 +111,13 @@ final class CameraBuffers {
   private func queueMemory(of device: borrowing CameraDevice) throws(CameraError) {
     isZeroCopy = false
     var count = Self.wantedCount
-    guard unsafe video_request(number, false, &count) == 0, count > 0 else {
+    guard unsafe video_request(port, false, &count) == 0, count > 0 else {
       throw .noBuffers(path: path)
     }
     for index in 0..<min(count, UInt32(Self.maximumCount)) {
       var offset: UInt64 = 0
       var byteCount: UInt32 = 0
-      try check("VIDIOC_QUERYBUF", unsafe video_buffer(number, index, &offset, &byteCount))
+      try check("VIDIOC_QUERYBUF", unsafe video_buffer(port, index, &offset, &byteCount))
       guard byteCount >= pictureBytes, byteCount <= CameraEncoding.maximumByteCount,
         let start = Int(exactly: offset)
       else { throw .malformed(path: path, what: "buffers of \(byteCount) bytes") }
@@ -127,7 +127,7 @@ final class CameraBuffers {
           device.descriptor, offset: start, byteCount: Int(byteCount))
       } catch { throw .refused(error) }
       buffers.append(buffer)
-      try check("VIDIOC_QBUF", video_queue(number, index))
+      try check("VIDIOC_QBUF", video_queue(port, index))
       buffer.isQueued = true
     }
   }
@@ -135,7 +135,7 @@ final class CameraBuffers {
   // MARK: Pictures
 
   /// A picture that the driver has written.
-  struct Picture {
+  package struct Picture {
     /// Its buffer, checked.
     let index: Int
     let sequence: UInt32
@@ -143,19 +143,22 @@ final class CameraBuffers {
     /// As the driver says.
     let byteCount: Int
     /// Whether it is whole, as far as the driver says.
-    let isWhole: Bool
+    package let isWhole: Bool
   }
 
   /// Takes the next picture; nil if there is none yet.
-  func next() throws(CameraError) -> Picture? {
+  package func next() throws(CameraError) -> Picture? {
     var frame = video_frame()
-    let result = unsafe video_dequeue(number, isZeroCopy, &frame)
+    let result = unsafe video_dequeue(port, isZeroCopy, &frame)
     if result != 0, SystemError(code: -result, operation: "").isNothingYet { return nil }
     try check("VIDIOC_DQBUF", result)
     guard let index = Int(exactly: frame.index), buffers.indices.contains(index),
       buffers[index].isQueued
     else { throw .malformed(path: path, what: "buffer \(frame.index)") }
     buffers[index].isQueued = false
+    guard frame.offset == 0 else {
+      throw .malformed(path: path, what: "a picture \(frame.offset) bytes behind its beginning")
+    }
     return Picture(
       index: index, sequence: frame.sequence,
       time: CameraTime(timestampNs: frame.timestampNs, isMonotonic: frame.isMonotonic),
@@ -165,7 +168,7 @@ final class CameraBuffers {
 
   /// The loan with a picture's bytes. Its buffer is queued again.
   /// - Parameter isLast: whether the camera is not used any more, so that nothing is queued.
-  func takeLoan(
+  package func takeLoan(
     of picture: Picture, _ publisher: inout Publisher, isLast: Bool
   ) throws(CameraError) -> FrameLoan {
     if isZeroCopy {
@@ -194,13 +197,13 @@ final class CameraBuffers {
   }
 
   /// Queues the buffer of a picture that is not published.
-  func putBack(_ picture: Picture) throws(CameraError) {
+  package func putBack(_ picture: Picture) throws(CameraError) {
     if let loan = buffers[picture.index].loan.take() {
       guard try queue(loan, at: picture.index) else {
         throw .malformed(path: path, what: "it takes slots no longer")
       }
     } else {
-      try check("VIDIOC_QBUF", video_queue(number, UInt32(picture.index)))
+      try check("VIDIOC_QBUF", video_queue(port, UInt32(picture.index)))
       buffers[picture.index].isQueued = true
     }
   }

@@ -20,14 +20,14 @@ public struct CameraControl: Hashable, Sendable {
     var id: UInt32 = 0
     for _ in 0..<maximumCount {
       var control = video_control()
-      guard unsafe video_control_after(device.descriptor.number, id, &control) == 0, control.id > id
+      guard unsafe video_control_after(device.port, id, &control) == 0, control.id > id
       else { break }
       id = control.id
       guard !control.isDisabled, !control.isReadOnly, control.kind != VIDEO_OTHER,
         control.minimum <= control.maximum
       else { continue }
       var value: Int32 = 0
-      let isKnown = unsafe video_get_control(device.descriptor.number, id, &value) == 0
+      let isKnown = unsafe video_get_control(device.port, id, &value) == 0
       // SAFETY: the text is copied at once.
       let name = unsafe withUnsafeBytes(of: control.name) { unsafe CameraDevice.text($0) }
       controls.append(

@@ -10,6 +10,11 @@ struct CameraDevice: ~Copyable {
   let bus: String
   let driver: String
   let descriptor: Descriptor
+  private let isMultiplanar: Bool
+
+  var port: video_port {
+    video_port(device: descriptor.number, isOutput: false, isMultiplanar: isMultiplanar)
+  }
 
   /// - Throws: ``CameraError/notCamera(path:)`` if the file is a device of another kind.
   init(_ path: String) throws(CameraError) {
@@ -19,6 +24,7 @@ struct CameraDevice: ~Copyable {
     guard result == 0, device.captures, device.streams else { throw .notCamera(path: path) }
     self.path = path
     descriptor = opened
+    isMultiplanar = device.capturesInPlanes
     // SAFETY: the text is copied at once.
     name = unsafe withUnsafeBytes(of: device.card) { unsafe Self.text($0) }
     bus = unsafe withUnsafeBytes(of: device.bus) { unsafe Self.text($0) }
@@ -38,9 +44,9 @@ struct CameraDevice: ~Copyable {
 
   /// Makes a call whose result is 0 or a negative errno.
   borrowing func call(
-    _ name: String, _ body: (Int32) -> Int32
+    _ name: String, _ body: (video_port) -> Int32
   ) throws(CameraError) {
-    let result = body(descriptor.number)
+    let result = body(port)
     if result == 0 { return }
     let error = SystemError(code: -result, operation: name, path: path)
     if error.isDeviceGone { throw .lost(path: path) }
@@ -49,11 +55,11 @@ struct CameraDevice: ~Copyable {
 
   /// The results of an enumeration, of which a driver ends the list.
   borrowing func list<Element>(
-    atMost limit: UInt32, _ body: (Int32, UInt32) -> Element?
+    atMost limit: UInt32, _ body: (video_port, UInt32) -> Element?
   ) -> [Element] {
     var elements: [Element] = []
     for index in 0..<limit {
-      guard let element = body(descriptor.number, index) else { break }
+      guard let element = body(port, index) else { break }
       elements.append(element)
     }
     return elements

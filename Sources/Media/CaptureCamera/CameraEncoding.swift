@@ -73,6 +73,9 @@ extension CameraEncoding {
     guard (1...16384).contains(width), (1...16384).contains(height) else {
       throw .what("\(width)×\(height) pixels")
     }
+    guard format.planeCount == 1 else {
+      throw .what("pictures in \(format.planeCount) pieces of memory")
+    }
     guard !format.isInterlaced else { throw .what("interlaced fields") }
     guard format.byteCount <= Self.maximumByteCount else {
       throw .what("\(format.byteCount) bytes a frame")

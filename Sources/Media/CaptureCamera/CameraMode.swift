@@ -39,15 +39,15 @@ struct CameraMode: Hashable {
 
   /// The modes of a device that can be captured; empty if its driver does not list sizes.
   static func all(of device: borrowing CameraDevice) -> [CameraMode] {
-    let encodings = device.list(atMost: maximumCount) { number, index -> UInt32? in
+    let encodings = device.list(atMost: maximumCount) { port, index -> UInt32? in
       var encoding = video_encoding()
-      return unsafe video_encoding_at(number, index, &encoding) == 0 ? encoding.code : nil
+      return unsafe video_encoding_at(port, index, &encoding) == 0 ? encoding.code : nil
     }
     var modes: [CameraMode] = []
     for encoding in encodings.compactMap(CameraEncoding.init(code:)) where modes.count < 512 {
-      let sizes = device.list(atMost: maximumCount) { number, index -> video_size? in
+      let sizes = device.list(atMost: maximumCount) { port, index -> video_size? in
         var size = video_size()
-        let result = unsafe video_size_at(number, encoding.code.rawValue, index, &size)
+        let result = unsafe video_size_at(port, encoding.code.rawValue, index, &size)
         return result == 0 ? size : nil
       }
       for size in sizes {
@@ -69,11 +69,11 @@ struct CameraMode: Hashable {
     of device: borrowing CameraDevice, _ encoding: CameraEncoding, _ width: UInt32,
     _ height: UInt32
   ) -> ([FrameRate], isRange: Bool) {
-    let intervals = device.list(atMost: maximumCount) { number, index -> video_interval? in
+    let intervals = device.list(atMost: maximumCount) { port, index -> video_interval? in
       var interval = video_interval()
       // SAFETY: the call writes the structure only while it lasts.
       let result = unsafe video_interval_at(
-        number, encoding.code.rawValue, width, height, index, &interval)
+        port, encoding.code.rawValue, width, height, index, &interval)
       return result == 0 ? interval : nil
     }
     if let range = intervals.first, range.isRange {

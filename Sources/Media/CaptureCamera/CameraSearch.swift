@@ -17,18 +17,7 @@ public enum CameraSearch {
 
   /// All cameras, including those that this user may not open or another program uses.
   public static func all() -> [ListedCamera] {
-    paths().compactMap { path in
-      do throws(CameraError) {
-        let device = try CameraDevice(path)
-        return ListedCamera(
-          path: path, name: device.name, bus: device.bus, driver: device.driver,
-          modes: CameraMode.all(of: device), controls: CameraControl.all(of: device), problem: nil)
-      } catch {
-        if case .notCamera = error { return nil }
-        return ListedCamera(
-          path: path, name: "", bus: "", driver: "", modes: [], controls: [], problem: "\(error)")
-      }
-    }
+    paths().compactMap { ListedCamera($0) }
   }
 
   /// Whether a camera of this name is there, and this user may open it.
@@ -90,4 +79,19 @@ public struct ListedCamera: Sendable {
   let controls: [CameraControl]
   /// Why it cannot be opened; nil if it can.
   public let problem: String?
+
+  /// - Returns: nil for a device that is not a camera.
+  package init?(_ path: String) {
+    self.path = path
+    do throws(CameraError) {
+      let device = try CameraDevice(path)
+      (name, bus, driver) = (device.name, device.bus, device.driver)
+      (modes, controls) = (CameraMode.all(of: device), CameraControl.all(of: device))
+      problem = nil
+    } catch {
+      if case .notCamera = error { return nil }
+      (name, bus, driver, modes, controls) = ("", "", "", [], [])
+      problem = "\(error)"
+    }
+  }
 }

@@ -94,7 +94,7 @@ public struct CameraSource: FrameSource {
       let ready: Int?
       do {
         ready = try firstReadable(
-          session.stop.descriptorNumber, stream.device.descriptor.number,
+          session.stop.descriptorNumber, stream.descriptorNumber,
           until: min(session.deadline, idleAt, silentAt, keptDeadline(publisher.demand)))
       } catch { throw .refused(error) }
       if silentAt.isPast { throw .lost(path: stream.device.path) }

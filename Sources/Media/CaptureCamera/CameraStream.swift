@@ -5,15 +5,18 @@ import Platform
 
 /// A camera that is set up to deliver pictures without an encoding: it has the device, as no other
 /// program can until this value is destroyed.
-struct CameraStream: ~Copyable {
+package struct CameraStream: ~Copyable {
   let device: CameraDevice
-  let format: FrameFormat
+  package let format: FrameFormat
   /// Bytes that the driver may write for a picture.
-  let bufferBytes: Int
+  package let bufferBytes: Int
+
+  /// Readable when there may be a picture.
+  package var descriptorNumber: Int32 { device.descriptor.number }
 
   /// Opens and sets up a camera.
   /// - Throws: ``CameraError/otherPictures(path:)`` if it has no such mode without an encoding.
-  init(_ path: String, _ settings: CaptureSettings) throws(CameraError) {
+  package init(_ path: String, _ settings: CaptureSettings) throws(CameraError) {
     let device = try CameraDevice(path)
     let choice = try CameraChoice(settings, of: CameraMode.all(of: device), path: path)
     if choice.encoding.isEncoded { throw .otherPictures(path: path) }
@@ -69,13 +72,12 @@ extension CameraDevice {
   /// - Returns: what the driver chose; variable if it does not say.
   private borrowing func setRate(_ wanted: FrameRate?) -> FrameRate {
     var (numerator, denominator): (UInt32, UInt32) = (0, 0)
-    let number = descriptor.number
     var result: Int32 = -1
     if let wanted {
       (numerator, denominator) = (UInt32(wanted.denominator), UInt32(wanted.numerator))
-      result = unsafe video_set_interval(number, &numerator, &denominator)
+      result = unsafe video_set_interval(port, &numerator, &denominator)
     }
-    if result != 0 { result = unsafe video_current_interval(number, &numerator, &denominator) }
+    if result != 0 { result = unsafe video_current_interval(port, &numerator, &denominator) }
     return result == 0 ? FrameRate(interval: numerator, denominator) ?? .variable : .variable
   }
 }

@@ -40,6 +40,9 @@ public final class EncodedCamera {
     let choice = try CameraChoice(settings, of: CameraMode.all(of: device), path: path)
     guard choice.encoding.isEncoded else { throw .otherPictures(path: path) }
     let (encoding, format, rate) = try device.setUp(choice, settings)
+    guard format.planeCount == 1 else {
+      throw .malformed(path: path, what: "pictures in \(format.planeCount) pieces of memory")
+    }
     (width, height) = (Int(format.width), Int(format.height))
     guard (1...16384).contains(width), (1...16384).contains(height) else {
       throw .malformed(path: path, what: "\(width)×\(height) pixels")

@@ -141,6 +141,8 @@ public struct DestinationSetup: Sendable {
   public var secret: String?
   /// Where a replay is kept; nil outside of a group.
   public var replay: ReplayPlace?
+  /// An inherited connection to PipeWire that can offer a camera; nil to connect to the user's.
+  public var cameraConnection: Int32?
   /// Whether a first attempt that failed is repeated, as after a lost connection: nobody waits at
   /// a terminal to correct the cause.
   public var retriesFirst = false

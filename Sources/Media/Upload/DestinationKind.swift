@@ -25,8 +25,9 @@ public struct DestinationKind: Hashable, Sendable {
     /// Its address is a directory, in which it writes.
     case directory
     case network
-    /// The user's PipeWire, which no sandbox grants.
-    case pipeWire = "PipeWire"
+    /// A connection to PipeWire that can add a node and do nothing else; or its address is a
+    /// device, which it writes.
+    case camera = "a connection to PipeWire for one camera; or the device"
     /// It writes in the group's own directories, as every role may.
     case group
   }
@@ -96,7 +97,8 @@ extension DestinationKind {
       "coreelements": "libgstreamer1.0-0", "videoparsersbad": bad, "libav": "gstreamer1.0-libav",
     ])
   public static let camera = DestinationKind(
-    "camera", ["camera:NAME"], "A camera of PipeWire, for browsers and meetings", needs: .pipeWire)
+    "camera", ["camera:NAME", "camera:/dev/videoN"],
+    "A camera for browsers: PipeWire's, or of v4l2loopback", needs: .camera)
   public static let null = DestinationKind(
     "null", ["null"], "Counts frames and discards them", needs: .nothing)
 

@@ -27,6 +27,11 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
     isDirectory ? Self.decoded(address.prefix { $0 != "?" }) : address
   }
 
+  /// The Video4Linux device that is its address; nil for another kind.
+  public var devicePath: String? {
+    kind?.needs == .camera && address.hasPrefix("/") ? address : nil
+  }
+
   /// What follows a directory, such as `?small=360`; empty without options.
   public var pathOptions: String { isDirectory ? String(address.drop { $0 != "?" }) : "" }
 

@@ -19,7 +19,7 @@ public protocol BenchSuite: Sendable {
 public let benchSuites: [any BenchSuite] = [
   RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
   CaptureSuite.bus, CaptureSuite.windows, DemandSuite(), RecordSuite(), UploadSuite(),
-  DestinationsSuite(),
+  DestinationsSuite(), CameraSuite(),
   BitrateSuite(), PythonSuite(),
 ]
 

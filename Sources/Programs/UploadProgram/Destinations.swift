@@ -5,8 +5,8 @@ import Platform
 import SharedDefaults
 import SharedLog
 import Upload
+import UploadCamera
 import UploadGStreamer
-import UploadPipeWire
 import WHIP
 
 /// Makes the destinations that the command line names.
@@ -182,6 +182,7 @@ extension Send {
         let stream = try making.broadcast?.leadingStream ?? upload.streams()[0]
         setup.replay = ReplayPlace(stream, in: group)
       }
+      if making.broadcast != nil { setup.cameraConnection = BroadcastExtension.cameraConnection }
       setup.onLoss = { error, pause in
         ProductLog.append(.warning, "\(error)")
         display.showLoss(error, next: pause)

@@ -43,6 +43,37 @@ import Testing
     #expect(try !world.journal().contains { $0.contains("wrong") })
   }
 
+  /// Drivers of some boards describe each picture by planes (`…_MPLANE`), also if it has only one.
+  @Test(arguments: [("userptr", 0), ("mmap", 1)])
+  func driverWithPlanesIsCapturedAsOthersAre(memory: String, copies: Int) throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(["--json"], before: ["planes=1", "memory=\(memory)"])
+    let pictures = try world.pictures(count: 15)
+    let result = try capture.end(with: SIGINT)
+    #expect(result.status == .exited(130), "\(result.errors)")
+    #expect(result.output.contains("\"copies_per_frame\":\(copies),"), "\(result.output)")
+    #expect(pictures.allSatisfy { $0.firstLuma == $0.lastLuma })
+    #expect(Set(pictures.map(\.firstLuma)).count == pictures.count)
+    let journal = try world.journal()
+    #expect(!journal.contains { $0.contains("wrong") || $0.contains("cannot") }, "\(journal)")
+  }
+
+  @Test(arguments: [
+    ("pieces", "pictures in 2 pieces of memory"), ("offset", "64 bytes behind its beginning"),
+    ("short", ""), ("long", ""),
+  ])
+  func driverWithPlanesThatLiesEndsNothingButItsOwnCapture(lie: String, why: String) throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(
+      ["--frames", "10", "--duration", why.isEmpty ? "2" : "100"],
+      before: ["planes=1", "lie=\(lie)"])
+    let subscriber = try? world.subscriber(waiting: .seconds(2))
+    let result = try capture.finish()
+    #expect(result.status == .exited(why.isEmpty ? 0 : 1), "\(result)")
+    #expect(why.isEmpty || result.errors.contains(why), "\(result.errors)")
+    withExtendedLifetime(subscriber) {}
+  }
+
   @Test func driverWithoutUsableMemoryIsRefused() throws {
     let world = try CameraWorld()
     let capture = try world.capture(before: ["memory=none"])
@@ -258,12 +289,16 @@ import Testing
     #expect(try world.journal().contains("back"))
   }
 
-  @Test func thousandCyclesLeaveDescriptorsAndMemoryAsTheyWere() throws {
+  /// As a driver writes into the slots, and as it hands encoded pictures to a decoder.
+  @Test(arguments: ["slots", "memory"])
+  func thousandCyclesLeaveDescriptorsAndMemoryAsTheyWere(way: String) throws {
     let world = try CameraWorld()
-    let options = try world.picture(encoded: "MJPG", by: "jpegenc")
+    let options =
+      way == "slots" ? ["memory=userptr"] : try world.picture(encoded: "MJPG", by: "jpegenc")
     let cycler = try RunningProgram(
       "FakeCamera",
-      options + ["fps=5000", "--", try pathOfProgram("CameraCycler"), "/dev/video77", "1000"])
+      options + ["fps=5000", "--", try pathOfProgram("CameraCycler"), "/dev/video77", "1000"]
+        + (way == "slots" ? [world.root.path, "240"] : []))
     let result = try cycler.finish()
     let lines = result.output.split(separator: "\n").map {
       $0.split(separator: " ").map { Int($0)! }
@@ -360,13 +395,14 @@ struct CameraWorld {
   }
 
   func subscriber(
-    waiting limit: Duration = .seconds(60), needing demand: Demand = .everything
+    of stream: String = "camera", waiting limit: Duration = .seconds(60),
+    needing demand: Demand = .everything
   ) throws -> Subscriber {
     var options = SubscriberOptions()
     options.demand = demand
     options.policy = .keepLatest(2)
     return try Subscriber(
-      StreamName("camera"), in: group, options: options, waitingForPublisherUntil: .after(limit))
+      StreamName(stream), in: group, options: options, waitingForPublisherUntil: .after(limit))
   }
 
   struct Picture {

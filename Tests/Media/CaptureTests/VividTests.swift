@@ -7,7 +7,12 @@ import Testing
 @testable import CaptureCamera
 
 /// A camera of the kernel's test driver, `vivid`, which `scripts/vm` loads.
-private let vivid = CameraSearch.all().first { $0.driver == "vivid" }
+private let vivid = instance(0)
+
+/// That of the driver's instance with this number.
+private func instance(_ number: Int) -> ListedCamera? {
+  CameraSearch.all().first { $0.driver == "vivid" && $0.bus.hasSuffix("-00\(number)") }
+}
 
 /// `capture camera:` before a driver of the kernel.
 @Suite(
@@ -40,6 +45,40 @@ struct VividTests {
     #expect(!result.errors.contains("cannot write into slots"))
   }
 
+  /// The second instance has the calls with planes alone.
+  @Test(.enabled(if: instance(1) != nil, "vivid was loaded without an instance with planes"))
+  func driverWithPlanesWritesIntoSealedSlots() throws {
+    let camera = try #require(instance(1))
+    let world = try CameraWorld()
+    let capture = try RunningProgram(
+      "framebus",
+      ["capture", "camera:\(camera.path)", "--root", world.root.path, "--json"] + Self.size)
+    var subscriber = try world.subscriber(waiting: .seconds(300))
+    var lastNs: Int64 = 0
+    for _ in 0..<5 {
+      let picture = try world.picture(from: &subscriber)
+      #expect(picture.ptsNs > lastNs)
+      lastNs = picture.ptsNs
+    }
+    let result = try capture.end(with: SIGINT)
+    #expect(result.output.contains("\"copies_per_frame\":0,"), "\(result.output)")
+  }
+
+  /// The kernel's driver pins the slots' memory.
+  @Test func thousandCyclesLeaveDescriptorsAndMemoryAsTheyWere() throws {
+    let camera = try #require(vivid)
+    let world = try CameraWorld()
+    let result = try RunningProgram(
+      "CameraCycler", [camera.path, "1000", world.root.path, "180"]
+    ).finish(within: .seconds(1200))
+    let lines = result.output.split(separator: "\n").map {
+      $0.split(separator: " ").map { Int($0)! }
+    }
+    try #require(lines.count == 2, "\(result)")
+    #expect(lines[0][0] == lines[1][0] && lines[0][1] == lines[1][1], "\(lines)")
+    #expect(lines[1][2] - lines[0][2] < 1024, "kilobytes: \(lines)")
+  }
+
   /// Landlock and the private root judge a device of the kernel.
   @Test func confinedBroadcastReachesTheDevice() throws {
     let camera = try #require(vivid)
@@ -59,7 +98,7 @@ struct VividTests {
   }
 
   @Test func modesAndControlsOfTheDriverAreListedAndApplied() throws {
-    let camera = try #require(CameraSearch.all().first { $0.driver == "vivid" })
+    let camera = try #require(vivid)
     #expect(camera.problem == nil && camera.modes.contains { $0.encoding.name == "yuyv" })
     let brightness = try #require(camera.controls.first { $0.name == "brightness" })
     let wanted = brightness.value == 77 ? 78 : 77

@@ -18,6 +18,10 @@ struct camera {
   const char *encoding;
   /// A file with an encoded picture, which all its pictures are; "" for grey ones.
   const char *picture;
+  /// "output" for a device that takes pictures, and the file that gets what is written to it.
+  const char *direction, *pictures;
+  /// Whether its driver has the calls with several planes alone.
+  uint32_t planes;
   /// One picture in this many is missing, or damaged; 0 for never.
   uint32_t gap, damage;
   /// Answers have random bytes if it is not 0.

@@ -40,6 +40,8 @@ int camera_parse(struct camera *camera, int count, char **words) {
       .lie = "",
       .encoding = "YUYV",
       .picture = "",
+      .direction = "",
+      .pictures = "",
       .journal = -1,
       .file = -1,
       .brightness = 128,
@@ -60,6 +62,8 @@ int camera_parse(struct camera *camera, int count, char **words) {
         {"absences", &camera->absences, NULL}, {"memory", NULL, &camera->memory},
         {"lie", NULL, &camera->lie},           {"encoding", NULL, &camera->encoding},
         {"picture", NULL, &camera->picture},   {"seed", &camera->seed, NULL},
+        {"planes", &camera->planes, NULL},     {"direction", NULL, &camera->direction},
+        {"pictures", NULL, &camera->pictures},
     };
     bool isKnown = false;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -77,7 +81,20 @@ int camera_parse(struct camera *camera, int count, char **words) {
   return index + 1;
 }
 
+static bool is_output(const struct camera *camera) {
+  return strcmp(camera->direction, "output") == 0;
+}
+
+/// The type that its calls have.
+static uint32_t buffer_type(const struct camera *camera) {
+  if (is_output(camera)) {
+    return camera->planes ? V4L2_BUF_TYPE_VIDEO_OUTPUT_MPLANE : V4L2_BUF_TYPE_VIDEO_OUTPUT;
+  }
+  return camera->planes ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE;
+}
+
 static size_t picture_bytes(const struct camera *camera) {
+  if (is_output(camera)) return (size_t)camera->width * camera->height * 3 / 2;
   return (size_t)camera->width * camera->height * 2;
 }
 
@@ -93,6 +110,11 @@ int camera_open(struct camera *camera) {
     note(camera, "back\n");
   }
   if (camera->file >= 0) close(camera->file);
+  if (is_output(camera)) {
+    note(camera, "open\n");
+    camera->file = open(camera->pictures, O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
+    return camera->file < 0 ? -errno : camera->file;
+  }
   camera->file = memfd_create("camera", MFD_CLOEXEC);
   if (ftruncate(camera->file, (off_t)(buffer_bytes(camera) * CAMERA_BUFFERS)) != 0) return -ENOMEM;
   camera->isRunning = false;
@@ -104,8 +126,13 @@ int camera_open(struct camera *camera) {
 // MARK: What it offers
 
 static int query(const struct camera *camera, struct v4l2_capability *answer) {
+  uint32_t direction = camera->planes ? V4L2_CAP_VIDEO_CAPTURE_MPLANE : V4L2_CAP_VIDEO_CAPTURE;
+  if (is_output(camera)) {
+    direction = camera->planes ? V4L2_CAP_VIDEO_OUTPUT_MPLANE : V4L2_CAP_VIDEO_OUTPUT;
+    direction |= V4L2_CAP_READWRITE;
+  }
   *answer = (struct v4l2_capability){.capabilities = V4L2_CAP_DEVICE_CAPS,
-                                     .device_caps = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING};
+                                     .device_caps = direction | V4L2_CAP_STREAMING};
   strcpy((char *)answer->card, "Fake Camera");
   strcpy((char *)answer->driver, "fake");
   strcpy((char *)answer->bus_info, "test:1");
@@ -121,6 +148,7 @@ static uint32_t code(const struct camera *camera) {
 }
 
 static int describe_format(const struct camera *camera, struct v4l2_fmtdesc *answer) {
+  if (answer->type != buffer_type(camera)) return -EINVAL;
   if (answer->index > 0 && !lies(camera, "endless")) return -EINVAL;
   answer->pixelformat = code(camera);
   if (camera->picture[0] != 0) answer->flags = V4L2_FMT_FLAG_COMPRESSED;
@@ -148,24 +176,43 @@ static int describe_interval(const struct camera *camera, struct v4l2_frmivalenu
 }
 
 static int set_format(const struct camera *camera, struct v4l2_format *answer) {
-  struct v4l2_pix_format *pix = &answer->fmt.pix;
-  *pix = (struct v4l2_pix_format){
+  if (answer->type != buffer_type(camera)) return -EINVAL;
+  if (lies(camera, "busy")) return -EBUSY;
+  struct v4l2_pix_format wanted = answer->fmt.pix;
+  if (camera->planes) {
+    wanted.width = answer->fmt.pix_mp.width;
+    wanted.height = answer->fmt.pix_mp.height;
+  }
+  struct v4l2_pix_format pix = {
       .width = camera->width,
       .height = camera->height,
       .pixelformat = code(camera),
       .field = V4L2_FIELD_NONE,
-      .bytesperline = camera->width * 2,
+      .bytesperline = is_output(camera) ? camera->width : camera->width * 2,
       .sizeimage = (uint32_t)picture_bytes(camera),
       .colorspace = V4L2_COLORSPACE_SRGB,
   };
-  if (lies(camera, "stride")) pix->bytesperline = UINT32_MAX;
-  if (lies(camera, "narrow")) pix->bytesperline = 7;
-  if (lies(camera, "small")) pix->sizeimage = 100;
-  if (lies(camera, "huge")) pix->sizeimage = UINT32_MAX;
-  if (lies(camera, "zero")) pix->width = 0;
-  if (lies(camera, "other")) pix->pixelformat = 0xffffffff;
-  if (lies(camera, "fields")) pix->field = V4L2_FIELD_INTERLACED;
-  note(camera, "format\n");
+  if (lies(camera, "stride")) pix.bytesperline = UINT32_MAX;
+  if (lies(camera, "narrow")) pix.bytesperline = 7;
+  if (lies(camera, "small")) pix.sizeimage = 100;
+  if (lies(camera, "huge")) pix.sizeimage = UINT32_MAX;
+  if (lies(camera, "zero")) pix.width = 0;
+  if (lies(camera, "other")) pix.pixelformat = 0xffffffff;
+  if (lies(camera, "fields")) pix.field = V4L2_FIELD_INTERLACED;
+  note(camera, "format %ux%u\n", wanted.width, wanted.height);
+  if (!camera->planes) {
+    answer->fmt.pix = pix;
+    return 0;
+  }
+  answer->fmt.pix_mp = (struct v4l2_pix_format_mplane){
+      .width = pix.width,
+      .height = pix.height,
+      .pixelformat = pix.pixelformat,
+      .field = pix.field,
+      .colorspace = pix.colorspace,
+      .num_planes = lies(camera, "pieces") ? 2 : 1,
+      .plane_fmt = {{.sizeimage = pix.sizeimage, .bytesperline = pix.bytesperline}},
+  };
   return 0;
 }
 
@@ -195,6 +242,7 @@ static int control(struct camera *camera, bool isSet, struct v4l2_control *answe
 // MARK: Its pictures
 
 static int request(struct camera *camera, struct v4l2_requestbuffers *answer) {
+  if (answer->type != buffer_type(camera)) return -EINVAL;
   bool isOwn = answer->memory == V4L2_MEMORY_USERPTR;
   const char *name = isOwn ? "userptr" : "mmap";
   if (camera->memory[0] != 0 && strcmp(camera->memory, name) != 0) return -EINVAL;
@@ -208,23 +256,48 @@ static int request(struct camera *camera, struct v4l2_requestbuffers *answer) {
   return 0;
 }
 
-static int locate(const struct camera *camera, struct v4l2_buffer *answer) {
-  if (answer->index >= camera->requested) return -EINVAL;
-  answer->length = (uint32_t)buffer_bytes(camera);
-  answer->m.offset = (uint32_t)(answer->index * buffer_bytes(camera));
-  if (lies(camera, "length")) answer->length = 16;
-  return 0;
+/// Reads the plane of a buffer's description, where the driver has planes.
+static bool read_plane(const struct camera *camera, pid_t thread, const struct v4l2_buffer *buffer,
+                       struct v4l2_plane *plane) {
+  if (buffer->type != buffer_type(camera)) return false;
+  if (!camera->planes) return true;
+  return buffer->length == 1 &&
+         copy_from(thread, (uint64_t)(uintptr_t)buffer->m.planes, plane, sizeof *plane);
 }
 
-static int queue(struct camera *camera, const struct v4l2_buffer *buffer) {
-  if (buffer->index >= camera->requested || camera->buffers[buffer->index].isQueued) {
+static bool write_plane(const struct camera *camera, pid_t thread, const struct v4l2_buffer *buffer,
+                        const struct v4l2_plane *plane) {
+  return copy_to(thread, (uint64_t)(uintptr_t)buffer->m.planes, plane, sizeof *plane);
+}
+
+static int locate(const struct camera *camera, pid_t thread, struct v4l2_buffer *answer) {
+  struct v4l2_plane plane = {0};
+  if (answer->index >= camera->requested || !read_plane(camera, thread, answer, &plane)) {
+    return -EINVAL;
+  }
+  uint32_t offset = (uint32_t)(answer->index * buffer_bytes(camera));
+  uint32_t length = lies(camera, "length") ? 16 : (uint32_t)buffer_bytes(camera);
+  if (!camera->planes) {
+    answer->m.offset = offset;
+    answer->length = length;
+    return 0;
+  }
+  plane.m.mem_offset = offset;
+  plane.length = length;
+  return write_plane(camera, thread, answer, &plane) ? 0 : -EFAULT;
+}
+
+static int queue(struct camera *camera, pid_t thread, const struct v4l2_buffer *buffer) {
+  struct v4l2_plane plane = {0};
+  if (buffer->index >= camera->requested || camera->buffers[buffer->index].isQueued ||
+      !read_plane(camera, thread, buffer, &plane)) {
     note(camera, "wrong queue %u\n", buffer->index);
     return -EINVAL;
   }
   if (camera->usesOwnMemory && lies(camera, "contiguous")) return -EINVAL;
   camera->buffers[buffer->index].isQueued = true;
-  camera->buffers[buffer->index].address = buffer->m.userptr;
-  camera->buffers[buffer->index].byteCount = buffer->length;
+  camera->buffers[buffer->index].address = camera->planes ? plane.m.userptr : buffer->m.userptr;
+  camera->buffers[buffer->index].byteCount = camera->planes ? plane.length : buffer->length;
   camera->buffers[buffer->index].order = camera->order++;
   return 0;
 }
@@ -255,7 +328,8 @@ static size_t write_picture(struct camera *camera, pid_t thread, uint32_t index)
 }
 
 static int dequeue(struct camera *camera, pid_t thread, struct v4l2_buffer *answer) {
-  if (!camera->isRunning) return -EINVAL;
+  struct v4l2_plane plane = {0};
+  if (!camera->isRunning || !read_plane(camera, thread, answer, &plane)) return -EINVAL;
   if (camera->unplug > 0 && camera->delivered >= camera->unplug) {
     if (!camera->isGone) note(camera, "gone\n");
     camera->isGone = true;
@@ -278,9 +352,17 @@ static int dequeue(struct camera *camera, pid_t thread, struct v4l2_buffer *answ
   camera->buffers[first].isQueued = false;
   int64_t stamp = now_ns();
   answer->index = (uint32_t)first;
-  answer->bytesused = (uint32_t)count;
-  if (camera->usesOwnMemory) answer->m.userptr = camera->buffers[first].address;
-  answer->length = camera->buffers[first].byteCount;
+  if (lies(camera, "short")) count = 10;
+  if (lies(camera, "long")) count = UINT32_MAX;
+  if (camera->planes) {
+    plane.bytesused = (uint32_t)count;
+    plane.data_offset = lies(camera, "offset") ? 64 : 0;
+    if (!write_plane(camera, thread, answer, &plane)) return -EFAULT;
+  } else {
+    answer->bytesused = (uint32_t)count;
+    if (camera->usesOwnMemory) answer->m.userptr = camera->buffers[first].address;
+    answer->length = camera->buffers[first].byteCount;
+  }
   answer->sequence = camera->sequence;
   answer->flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
   answer->timestamp.tv_sec = stamp / 1000000000;
@@ -290,8 +372,6 @@ static int dequeue(struct camera *camera, pid_t thread, struct v4l2_buffer *answ
   }
   if (lies(camera, "index")) answer->index = 77;
   if (lies(camera, "twice")) answer->index = 0;
-  if (lies(camera, "short")) answer->bytesused = 10;
-  if (lies(camera, "long")) answer->bytesused = UINT32_MAX;
   if (lies(camera, "sequence")) answer->sequence = (uint32_t)(camera->sequence * 2654435761u);
   if (lies(camera, "future")) answer->timestamp.tv_sec += 1000000;
   if (lies(camera, "clock")) answer->timestamp = (struct timeval){-1, INT64_MIN};
@@ -311,13 +391,16 @@ static int act(struct camera *camera, pid_t thread, uint32_t request_code, void 
     case VIDIOC_G_PARM:
     case VIDIOC_S_PARM: {
       struct v4l2_streamparm *answer = argument;
-      answer->parm.capture.timeperframe = (struct v4l2_fract){1, camera->fps};
-      if (lies(camera, "interval")) answer->parm.capture.timeperframe = (struct v4l2_fract){0, 0};
+      if (answer->type != buffer_type(camera)) return -EINVAL;
+      struct v4l2_fract *interval = is_output(camera) ? &answer->parm.output.timeperframe
+                                                      : &answer->parm.capture.timeperframe;
+      *interval = (struct v4l2_fract){1, camera->fps};
+      if (lies(camera, "interval")) *interval = (struct v4l2_fract){0, 0};
       return 0;
     }
     case VIDIOC_REQBUFS: return request(camera, argument);
-    case VIDIOC_QUERYBUF: return locate(camera, argument);
-    case VIDIOC_QBUF: return queue(camera, argument);
+    case VIDIOC_QUERYBUF: return locate(camera, thread, argument);
+    case VIDIOC_QBUF: return queue(camera, thread, argument);
     case VIDIOC_DQBUF: return dequeue(camera, thread, argument);
     case VIDIOC_STREAMON:
       camera->isRunning = true;

@@ -19,6 +19,18 @@ struct fb_i420_source {
   uint32_t degrees;
 };
 
+/// A picture in I420: the second and third plane have half the width and height, rounded up.
+struct fb_i420_picture {
+  uint8_t *plane[3];
+  uint32_t stride[3];
+  uint32_t width;
+  uint32_t height;
+};
+
+/// Scales a picture into the middle of another one, with black around it.
+/// - Returns: false for a picture without pixels, or a target that is smaller than 2 × 2.
+bool fb_i420_fit(const struct fb_i420_picture *source, const struct fb_i420_picture *target);
+
 /// Whether pictures of a code can be converted, and turned.
 bool fb_i420_takes(uint32_t fourcc, uint32_t degrees);
 

@@ -25,9 +25,21 @@ struct fb_camera_target {
 
 struct fb_camera;
 
-/// - Parameter name: what users see, and the name of the node.
+/// Text of this or another program.
+struct fb_camera_failure {
+  char text[256];
+};
+
+/// Opens a connection with which a client can add nodes of its own, and neither see nor use any
+/// other object of the server.
+/// - Returns: its descriptor, or -1.
+int fb_camera_grant(int timeoutMs, struct fb_camera_failure *failure);
+
+/// - Parameters:
+///   - name: what users see, and the name of the node.
+///   - remote: a connection, which this takes over; negative for the user's server.
 /// - Returns: NULL without a server, or without memory.
-struct fb_camera *fb_camera_new(const char *name);
+struct fb_camera *fb_camera_new(const char *name, int remote);
 
 /// Ends the node, and its readers' streams with it.
 void fb_camera_free(struct fb_camera *camera);

@@ -11,17 +11,30 @@ struct video_device {
   char card[VIDEO_NAME_BYTES + 1];
   char bus[VIDEO_NAME_BYTES + 1];
   char driver[VIDEO_NAME_BYTES + 1];
-  bool captures, streams;
+  bool captures, outputs, streams;
+  /// Whether write(2) takes pictures.
+  bool writes;
+  /// Whether the driver has the calls with several planes in each direction, and no others.
+  bool capturesInPlanes, outputsInPlanes;
 };
 /// VIDIOC_QUERYCAP. Names end with a zero byte.
 int video_query(int device, struct video_device *result);
+
+/// One direction of an open device.
+struct video_port {
+  int device;
+  bool isOutput;
+  /// Whether its buffers are described by planes (`…_MPLANE`). Only formats of one plane are used:
+  /// all of a picture lies in one piece of memory.
+  bool isMultiplanar;
+};
 
 struct video_encoding {
   uint32_t code;
   bool isCompressed;
 };
 /// VIDIOC_ENUM_FMT. -EINVAL behind the last one.
-int video_encoding_at(int device, uint32_t index, struct video_encoding *result);
+int video_encoding_at(struct video_port port, uint32_t index, struct video_encoding *result);
 
 /// One size, or a range of sizes.
 struct video_size {
@@ -31,7 +44,8 @@ struct video_size {
   uint32_t stepWidth, stepHeight;
 };
 /// VIDIOC_ENUM_FRAMESIZES. -EINVAL behind the last one, -ENOTTY if the driver cannot say.
-int video_size_at(int device, uint32_t encoding, uint32_t index, struct video_size *result);
+int video_size_at(struct video_port port, uint32_t encoding, uint32_t index,
+                  struct video_size *result);
 
 /// Seconds from one frame to the next: one interval, or a range.
 struct video_interval {
@@ -40,12 +54,14 @@ struct video_interval {
   uint32_t maximumNumerator, maximumDenominator;
 };
 /// VIDIOC_ENUM_FRAMEINTERVALS. -EINVAL behind the last one, -ENOTTY if the driver cannot say.
-int video_interval_at(int device, uint32_t encoding, uint32_t width, uint32_t height,
+int video_interval_at(struct video_port port, uint32_t encoding, uint32_t width, uint32_t height,
                       uint32_t index, struct video_interval *result);
 
 struct video_format {
   uint32_t encoding;
   uint32_t width, height;
+  /// Pieces of memory that a picture lies in.
+  uint32_t planeCount;
   /// Bytes of a row of the first plane.
   uint32_t stride;
   /// Bytes of a buffer.
@@ -54,28 +70,28 @@ struct video_format {
   /// V4L2_COLORSPACE_, V4L2_YCBCR_ENC_ and V4L2_QUANTIZATION_ constants.
   uint32_t colorSpace, matrix, range;
 };
-/// VIDIOC_G_FMT.
-int video_current_format(int device, struct video_format *result);
 /// VIDIOC_S_FMT with encoding and size; the driver may choose others.
-int video_set_format(int device, struct video_format *format);
+int video_set_format(struct video_port port, struct video_format *format);
 /// VIDIOC_S_PARM; the driver may choose another interval. -ENOTTY if it has none to set.
-int video_set_interval(int device, uint32_t *numerator, uint32_t *denominator);
+int video_set_interval(struct video_port port, uint32_t *numerator, uint32_t *denominator);
 /// VIDIOC_G_PARM.
-int video_current_interval(int device, uint32_t *numerator, uint32_t *denominator);
+int video_current_interval(struct video_port port, uint32_t *numerator, uint32_t *denominator);
 
 /// VIDIOC_REQBUFS. -EINVAL if the driver cannot use such memory.
 /// - usesOwnMemory: whether buffers lie in this process's memory (USERPTR) or the driver's (MMAP).
 /// - count: 0 frees all; the driver may choose another count.
-int video_request(int device, bool usesOwnMemory, uint32_t *count);
+int video_request(struct video_port port, bool usesOwnMemory, uint32_t *count);
 /// VIDIOC_QUERYBUF: where to map a buffer of the driver's.
-int video_buffer(int device, uint32_t index, uint64_t *offset, uint32_t *byteCount);
+int video_buffer(struct video_port port, uint32_t index, uint64_t *offset, uint32_t *byteCount);
 /// VIDIOC_QBUF of a buffer in this process's memory.
-int video_queue_own(int device, uint32_t index, uintptr_t address, uint32_t byteCount);
+int video_queue_own(struct video_port port, uint32_t index, uintptr_t address, uint32_t byteCount);
 /// VIDIOC_QBUF of the driver's buffer.
-int video_queue(int device, uint32_t index);
+int video_queue(struct video_port port, uint32_t index);
 
 struct video_frame {
   uint32_t index, bytesUsed, sequence;
+  /// Where the picture begins in its buffer; included in `bytesUsed`.
+  uint32_t offset;
   /// The driver says that the picture is damaged.
   bool isDamaged;
   /// Whether `timestampNs` is of CLOCK_MONOTONIC.
@@ -83,11 +99,15 @@ struct video_frame {
   int64_t timestampNs;
 };
 /// VIDIOC_DQBUF. -EAGAIN without a frame, -ENODEV if the device is gone.
-int video_dequeue(int device, bool usesOwnMemory, struct video_frame *result);
+int video_dequeue(struct video_port port, bool usesOwnMemory, struct video_frame *result);
+/// write(2) of a whole picture. -EAGAIN if the driver has no room for it now.
+/// - Returns: the bytes that the driver took, or a negative errno.
+int64_t video_write(struct video_port port, const void *bytes, size_t byteCount);
+
 /// VIDIOC_STREAMON.
-int video_start(int device);
+int video_start(struct video_port port);
 /// VIDIOC_STREAMOFF: the driver uses no buffer afterwards.
-int video_stop(int device);
+int video_stop(struct video_port port);
 
 enum video_control_kind { VIDEO_INTEGER, VIDEO_FLAG, VIDEO_MENU, VIDEO_OTHER };
 struct video_control {
@@ -99,10 +119,10 @@ struct video_control {
 };
 /// VIDIOC_QUERY_EXT_CTRL: the control after the one with the ID, or the first after 0. -EINVAL
 /// behind the last one.
-int video_control_after(int device, uint32_t id, struct video_control *result);
+int video_control_after(struct video_port port, uint32_t id, struct video_control *result);
 /// VIDIOC_G_CTRL, VIDIOC_S_CTRL.
-int video_get_control(int device, uint32_t id, int32_t *value);
-int video_set_control(int device, uint32_t id, int32_t value);
+int video_get_control(struct video_port port, uint32_t id, int32_t *value);
+int video_set_control(struct video_port port, uint32_t id, int32_t value);
 
 /// The meaning of `video_format`'s constants, as code points of H.273; 2 if unspecified. Range: 0
 /// unspecified, 1 limited, 2 full.

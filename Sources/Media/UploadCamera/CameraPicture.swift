@@ -18,7 +18,9 @@
       else {
         throw .unusablePixelFormat(
           "\(format.fourcc), \(lease.metadata.orientation)",
-          known: ["XR24", "AR24", "XB24", "AB24", "or, upright, YU12", "NV12"])
+          known: [
+            "XR24", "AR24", "XB24", "AB24", "YUYV", "UYVY", "or, upright, YU12", "YU16", "NV12",
+          ])
       }
       self.degrees = degrees
       visible = lease.metadata.visibleRect(of: format)
@@ -29,7 +31,25 @@
         rateDenominator: UInt32(format.frameRate.denominator))
     }
 
-    var byteCount: Int { Int(format.width) * Int(format.height) * 3 / 2 }
+    private var chromaWidth: Int { (Int(format.width) + 1) / 2 }
+    private var chromaHeight: Int { (Int(format.height) + 1) / 2 }
+    /// Of the picture in I420.
+    var byteCount: Int {
+      Int(format.width) * Int(format.height) + 2 * chromaWidth * chromaHeight
+    }
+
+    /// The planes, without gaps, in memory of `byteCount` bytes.
+    @unsafe func planes(at start: UnsafeMutablePointer<UInt8>) -> fb_i420_picture {
+      var planes = fb_i420_picture()
+      let luma = Int(format.width) * Int(format.height)
+      // SAFETY: the planes end with the memory.
+      unsafe planes.plane.0 = start
+      unsafe planes.plane.1 = start + luma
+      unsafe planes.plane.2 = start + luma + chromaWidth * chromaHeight
+      planes.stride = (format.width, UInt32(chromaWidth), UInt32(chromaWidth))
+      (planes.width, planes.height) = (format.width, format.height)
+      return planes
+    }
 
     /// Clockwise; nil for a mirrored picture.
     private static func degrees(_ orientation: Orientation) -> UInt32? {
@@ -43,7 +63,7 @@
     }
 
     /// - Returns: false for rows that libyuv does not take.
-    @unsafe func convert(_ lease: borrowing FrameLease, to target: fb_camera_target) -> Bool {
+    @unsafe func convert(_ lease: borrowing FrameLease, to target: fb_i420_picture) -> Bool {
       let planes = lease.format.planes
       return unsafe lease.withUnsafeBytes { bytes in
         // SAFETY: a lease's planes lie inside its bytes, which was checked when it was received.
