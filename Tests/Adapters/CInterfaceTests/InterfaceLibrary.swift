@@ -18,7 +18,7 @@ final class InterfaceLibrary: Sendable {
     root = try TemporaryRoot(mode: 0o755)
     let build = URL(fileURLWithPath: try pathOfProgram("BusWorker")).deletingLastPathComponent()
     try output(of: Self.repository + "/scripts/library", [build.path, root.path])
-    for name in ["Worker", "Arguments", "Threads", "Group"] {
+    for name in ["Worker", "Arguments", "Threads", "Group", "Permits"] {
       try compile(Self.programs + "/\(name).c", as: name)
     }
     try compile(
