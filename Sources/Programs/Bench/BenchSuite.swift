@@ -17,7 +17,7 @@ public protocol BenchSuite: Sendable {
 
 /// All suites, in the order in which `framebus bench all` runs them.
 public let benchSuites: [any BenchSuite] = [
-  RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
+  RingSuite(), RingCallsSuite(), CSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
   CaptureSuite.bus, CaptureSuite.windows, DemandSuite(), RecordSuite(), UploadSuite(),
   DestinationsSuite(),
   BitrateSuite(), PythonSuite(),

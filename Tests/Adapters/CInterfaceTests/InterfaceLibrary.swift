@@ -38,10 +38,13 @@ final class InterfaceLibrary: Sendable {
       "pkg-config", ["--cflags", "--libs", "framebus"],
       environment: ["PKG_CONFIG_PATH": packagePath]
     ).output.split { $0.isWhitespace }.map(String.init)
+    // The compiler of the library's parts in C, whose runtime an instrumented library needs.
+    let sanitizer = ProcessInfo.processInfo.environment["SANITIZER"]
+    let instrumented = sanitizer.map { ["-fsanitize=\($0)", "-fno-sanitize-recover=all"] } ?? []
     let strict = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-Werror", "-pthread"]
     try output(
-      of: "cc",
-      strict + options + [source, "-o", root.file(name)] + flags
+      of: sanitizer == nil ? "cc" : "clang",
+      strict + instrumented + options + [source, "-o", root.file(name)] + flags
         + ["-Wl,-rpath," + root.file("lib")])
   }
 }
