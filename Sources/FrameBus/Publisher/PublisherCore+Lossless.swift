@@ -88,8 +88,8 @@ extension PublisherCore {
   }
 }
 
-/// The wait for lossless subscribers of `Publisher.loan(waitingUntil:)`, on a thread that is not the
-/// publisher's.
+/// The wait for lossless subscribers of `Publisher.loan(waitingUntil:)`, on a thread that is not
+/// the publisher's.
 package struct LoanWait: Sendable {
   private let core: Reference<PublisherCore>
   private let server: Reference<StreamServer>

@@ -40,7 +40,8 @@ final class InterfaceLibrary: Sendable {
     ).output.split { $0.isWhitespace }.map(String.init)
     // The compiler of the library's parts in C, whose runtime an instrumented library needs.
     let sanitizer = ProcessInfo.processInfo.environment["SANITIZER"]
-    let instrumented = sanitizer.map { ["-fsanitize=\($0)", "-fno-sanitize-recover=all"] } ?? []
+    let instrumented =
+      sanitizer.map { ["-fsanitize=\($0)", "-fno-sanitize-recover=all", "-fuse-ld=lld"] } ?? []
     let strict = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-Werror", "-pthread"]
     try output(
       of: sanitizer == nil ? "cc" : "clang",

@@ -4,9 +4,9 @@
 //
 // publish: frames (0: for ever), intervalUs, lossless, width, grow (a frame from which on the
 // picture is twice as wide), halfway (a frame in which to stop half filled), maps (1: say where the
-// slots lie), descriptor (1: wait for loans with poll(2)). subscribe: frames (0: to the end), policy
-// (latest, keep, lossless), limitMs (of lossless delivery), leases, hold (1: keep the first frame
-// for ever), descriptor, maps.
+// slots lie), descriptor (1: wait for loans with poll(2)). subscribe: frames (0: to the end),
+// policy (latest, keep, lossless), limitMs (of lossless delivery), leases, hold (1: keep the first
+// frame for ever), descriptor, maps.
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <poll.h>

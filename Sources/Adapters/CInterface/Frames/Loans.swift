@@ -8,8 +8,8 @@ import Synchronization
 /// The publisher's thread loans and publishes. When the stream has ended, loans can only be given
 /// back, by any thread, and until then they keep the stream's memory.
 @safe final class LoanOwner: Handled, @unchecked Sendable {
-  // because one thread at a time uses the places until the publisher is closed, and then each thread
-  // empties those of its loans under the lock
+  // because one thread at a time uses the places until the publisher is closed, and then each
+  // thread empties those of its loans under the lock
 
   static let kind = HandleKind.loan
 
@@ -24,8 +24,8 @@ import Synchronization
   private let places: UnsafeMutablePointer<Place>
   private let capacity: Int
   private(set) var hasFinished = false
-  /// Whether the publisher's handle was closed. Held while loans are given back, as they change what
-  /// the stream's loans have in common.
+  /// Whether the publisher's handle was closed. Held while loans are given back, as they change
+  /// what the stream's loans have in common.
   private let isClosed = Mutex(false)
 
   init(count capacity: Int) throws(CFailure) {

@@ -65,8 +65,8 @@ private func report(_ failure: CFailure, into error: UnsafeMutablePointer<frameb
   try? unsafe store(filled, into: error)
 }
 
-/// Reports that a lossless subscriber is behind, without allocating: a publisher that polls has this
-/// result between any two frames.
+/// Reports that a lossless subscriber is behind, without allocating: a publisher that polls has
+/// this result between any two frames.
 @inline(never)
 func reportBackpressure(
   _ subscriber: Int, _ lagFrames: UInt64, into error: UnsafeMutablePointer<framebus_error>?

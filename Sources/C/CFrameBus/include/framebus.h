@@ -151,8 +151,7 @@ int framebus_publisher_finish(framebus_publisher *publisher, uint32_t reason,
                               framebus_error *error);
 /* Ends the stream, if framebus_publisher_finish did not, and the publisher's handle. Waits for
  * nobody: a loan that is out keeps the memory of the stream mapped, its own writable, until it is
- * given back, as above; on any thread, at the same time as others. Without loans the memory is
- * unmapped at once. */
+ * given back, as above; on any thread, at the same time as others. */
 int framebus_publisher_close(framebus_publisher *publisher, uint32_t reason,
                              framebus_error *error);
 

@@ -138,7 +138,8 @@ struct RingScenario: Sendable {
       "subscribers=\(subscribers)", "depth=\(depth)", flag("polls", .polls),
       flag("fills", .fills), flag("lossless", .lossless), flag("idles", .idles),
       flag("spins", .spins), flag("times", .times), flag("works", .works),
-      flag("checks", .checks), flag("lists", .lists), flag("receives", .receives), "credentials=\(credentials)",
+      flag("checks", .checks), flag("lists", .lists), flag("receives", .receives),
+      "credentials=\(credentials)",
       "lasts=\(measure == .last ? 1 : 0)",
     ]
   }

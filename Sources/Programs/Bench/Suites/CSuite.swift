@@ -1,8 +1,8 @@
 import CommandLineSupport
 import Platform
 
-/// The cost of a frame through the C interface, beside the Swift API for the same work. The program in
-/// C is one of `scripts/peers`.
+/// The cost of a frame through the C interface, beside the Swift API for the same work. The program
+/// in C is one of `scripts/peers`.
 struct CSuite: BenchSuite {
   let name = "c"
 
@@ -37,7 +37,7 @@ extension RingScenario {
   /// Loan, publish, receive and release on one thread.
   private static func bothSides(_ size: String, _ bytes: Int) -> RingScenario {
     RingScenario(
-      name: "frame cost \(size), both sides", measure: .cost, bytes: bytes, subscribers: 0, depth: 2,
-      traits: [.idles, .receives])
+      name: "frame cost \(size), both sides", measure: .cost, bytes: bytes, subscribers: 0,
+      depth: 2, traits: [.idles, .receives])
   }
 }
