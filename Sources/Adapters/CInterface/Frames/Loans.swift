@@ -23,7 +23,9 @@ import Synchronization
   /// SAFETY: `capacity` places, initialised in init, freed in deinit.
   private let places: UnsafeMutablePointer<Place>
   private let capacity: Int
-  private(set) var hasFinished = false
+  /// SAFETY: written by the thread that uses the publisher, so no check is made for each frame.
+  @exclusivity(unchecked) private(set) var hasFinished = false
+  private let table = HandleTable.shared
   /// Whether the publisher's handle was closed. Held while loans are given back, as they change
   /// what the stream's loans have in common.
   private let isClosed = Mutex(false)
@@ -46,7 +48,7 @@ import Synchronization
   @inline(__always)
   func enter(_ loan: consuming FrameLoan, at place: Int) -> OpaquePointer? {
     unsafe places[place].loan = consume loan
-    return unsafe HandleTable.shared.activate(places[place].entry, .loan)
+    return unsafe table.activate(places[place].entry, .loan)
   }
 
   /// The place of a loan whose handle is valid.
@@ -58,8 +60,12 @@ import Synchronization
 
   var count: Int { (0..<capacity).count { index in unsafe places[index].loan != nil } }
 
+  /// Ends the handle of a loan that was published.
+  @inline(__always)
+  func retire(_ place: Int) { table.retire(unsafe places[place].entry) }
+
   /// No loan is published from now on.
-  func finish() { hasFinished = true }
+  func finish() { unsafe hasFinished = true }
 
   /// Abandons the loan of a handle that has ended.
   func giveBack(_ place: Int) {
@@ -95,7 +101,7 @@ public func framebus_loan_publish(
     let found = try unsafe HandleTable.shared.look(loan, LoanOwner.self)
     let place = unsafe found.part
     return try unsafe found.with { loans throws(CFailure) in
-      if loans.hasFinished {
+      if unsafe loans.hasFinished {
         try unsafe giveBack(loan)
         return FRAMEBUS_FINISHED
       }
@@ -112,7 +118,7 @@ public func framebus_loan_publish(
       guard let published = loans[place].loan.take()?.publish(byteCount: byteCount) else {
         throw .argument("the loan has ended; take another one")
       }
-      HandleTable.shared.retire(loans[place].entry)
+      loans.retire(place)
       if let sequence = unsafe sequence { unsafe sequence.pointee = published.rawValue }
       return FRAMEBUS_OK
     }
