@@ -1,6 +1,6 @@
 // Frames are received on one thread and released on four others, in any order, while the publisher
-// goes on and after the subscriber is closed. At the end they give back the loans of a publisher that
-// is closed already.
+// goes on and after the subscriber is closed. At the end they give back the loans of a publisher
+// that is closed already.
 //
 //   Threads ROOT GROUP FRAMES
 #include <pthread.h>
