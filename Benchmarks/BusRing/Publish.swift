@@ -12,12 +12,14 @@ func publish(
     kind: .data, fourcc: FourCC(rawValue: 0), width: 0, height: 0, planes: [],
     byteCount: job.pointee.bytes)
   var publisher = try Publisher(stream, in: group, format: format, options: options)
+  var own: Subscriber? = job.pointee.receives ? try Subscriber(stream, in: group) : nil
   let run = ring_begin_publishing(job)
   while ring_next(run) {
     var loan = try nextLoan(from: &publisher, job.pointee)
     var bytes = loan.bytes
     bytes.withUnsafeMutableBytes { ring_write(run, $0.baseAddress) }
     loan.publish()
+    if own != nil { try receive(&own) }
   }
   while ring_unreleased(run) {
     // A loan that finds no free slot is retried: a subscriber has yet to receive a frame.
@@ -28,6 +30,14 @@ func publish(
   }
   ring_report_publishing(run)
   publisher.finish(.ended)
+}
+
+/// Receives the frame that this thread has published.
+@inline(__always)
+private func receive(_ subscriber: inout Subscriber?) throws(ReceiveError) {
+  guard let lease = try subscriber?.poll() else { fatalError("the frame was not received") }
+  let first = lease.withUnsafeBytes { $0.load(as: UInt64.self) }
+  precondition(first != UInt64(RING_END))
 }
 
 @inline(__always)

@@ -26,6 +26,14 @@ static void *loan(framebus_publisher *publisher, const ring_job *job, framebus_s
   return slot->bytes;
 }
 
+// Receives the frame that this thread has published.
+static void receive(framebus_subscriber *subscriber) {
+  framebus_frame frame = FRAMEBUS_FRAME_INIT;
+  check(framebus_subscriber_next(subscriber, 0, NULL, &frame, &error));
+  if (*(const uint64_t *)frame.bytes == RING_END) exit(4);
+  framebus_lease_release(frame.lease);
+}
+
 static void publish(framebus_group *group, const ring_job *job) {
   framebus_publisher_options options = FRAMEBUS_PUBLISHER_OPTIONS_INIT;
   options.ring_depth = job->depth;
@@ -34,11 +42,14 @@ static void publish(framebus_group *group, const ring_job *job) {
       .size = sizeof format, .byte_count = job->bytes, .kind = FRAMEBUS_KIND_DATA};
   framebus_publisher *publisher;
   check(framebus_publisher_open(group, "bench", &format, &options, &publisher, &error));
+  framebus_subscriber *own = NULL;
+  if (job->receives) check(framebus_subscriber_open(group, "bench", NULL, 0, NULL, &own, &error));
   ring_publishing *run = ring_begin_publishing(job);
   framebus_slot slot = FRAMEBUS_SLOT_INIT;
   while (ring_next(run)) {
     ring_write(run, loan(publisher, job, &slot));
     framebus_loan_publish(slot.loan, NULL, FRAMEBUS_WHOLE, NULL, NULL);
+    if (own != NULL) receive(own);
   }
   while (ring_unreleased(run)) {
     if (framebus_publisher_loan(publisher, 0, NULL, &slot, NULL) != FRAMEBUS_OK) continue;

@@ -48,6 +48,7 @@ ring_job ring_job_from(int count, char *const *arguments) {
     job.fills = number_of(text, "fills", job.fills) != 0;
     job.lossless = number_of(text, "lossless", job.lossless) != 0;
     job.idles = number_of(text, "idles", job.idles) != 0;
+    job.receives = number_of(text, "receives", job.receives) != 0;
     job.times = number_of(text, "times", job.times) != 0;
     job.lasts = number_of(text, "lasts", job.lasts) != 0;
     job.works = number_of(text, "works", job.works) != 0;

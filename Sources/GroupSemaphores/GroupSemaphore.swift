@@ -105,12 +105,7 @@ public final class GroupSemaphore: Sendable {
       if try tryWait() { return .taken }
       if stop?.isRaised == true { return .stopped }
       if deadline.isPast { return .timedOut }
-      let end = min(deadline, .after(Self.longestSleep))
-      if isRecoverable {
-        file.sleepForPermit(since: bell, stop: stop, until: end)
-      } else {
-        file.sleepForPosixCount(stop: stop, until: end)
-      }
+      sleep(since: bell, stop: stop, until: min(deadline, .after(Self.longestSleep)))
     }
   }
 
@@ -118,6 +113,32 @@ public final class GroupSemaphore: Sendable {
   /// holder dies, when a process dies after it was woken and before it took a permit, or when a
   /// member moves the sleepers to another word (`FUTEX_REQUEUE`).
   private static let longestSleep: Duration = .milliseconds(250)
+
+  /// Waits until a permit may be available, without taking it, or until `tryWait` would fail, or
+  /// the signal is raised.
+  ///
+  /// A post wakes one waiter. This one takes nothing, so it wakes another one in its place.
+  package func waitForPermit(stop: StopSignal) {
+    var hasSlept = false
+    while !stop.isRaised {
+      let bell = file.bell
+      let count = try? value()
+      if count != 0 {
+        if hasSlept { file.wakeOne() }
+        return
+      }
+      sleep(since: bell, stop: stop, until: .after(Self.longestSleep))
+      hasSlept = true
+    }
+  }
+
+  private func sleep(since bell: UInt32, stop: StopSignal?, until end: Deadline) {
+    if isRecoverable {
+      file.sleepForPermit(since: bell, stop: stop, until: end)
+    } else {
+      file.sleepForPosixCount(stop: stop, until: end)
+    }
+  }
 
   /// Acquires a permit if one is available. Makes some system calls, never blocks.
   public func tryWait() throws(SemaphoreError) -> Bool {

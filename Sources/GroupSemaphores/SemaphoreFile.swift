@@ -74,6 +74,9 @@ struct SemaphoreFile: ~Copyable, Sendable {
     try requireIntact()
   }
 
+  /// Wakes one waiter.
+  func wakeOne() { memory.wake(1, at: isRecoverable ? Int(GS_AT_BELL) : Int(GS_AT_POSIX)) }
+
   /// Checks that the last access was to the file, not to the zeros that replace truncated pages.
   func requireIntact() throws(SemaphoreError) {
     if memory.isLost { throw .damaged(name, why: "its file was truncated while in use") }

@@ -34,6 +34,11 @@ struct InstallScriptTests {
       printf '%s\n' '#!/bin/sh' 'mkdir -p "$1/lib/gstreamer-1.0"' \
         'cp /bin/true "$1/lib/gstreamer-1.0/libgstframebus.so"' \
         > "check out/scripts/gstreamer-plugin"
+      printf '%s\n' '#!/bin/sh' 'echo "scripts/obs-plugin: libobs is missing; install it" >&2' \
+        'exit 3' > "check out/scripts/obs-plugin"
+      printf '%s\n' '#!/bin/sh' 'path=lib/python3.11/dist-packages' \
+        '[ "$1" = --path ] && echo $path && exit' 'mkdir -p "$1/$2/framebus"' \
+        'echo text > "$1/$2/framebus/__init__.py"' > "check out/scripts/python-package"
       chmod +x "check out/scripts/"* bin/swift
       for name in "" -capture -capture-gstreamer -upload -view -confine; do
         cp /bin/true "built/framebus$name"; done
@@ -74,6 +79,35 @@ struct InstallScriptTests {
     #expect(try shell("find 'a prefix' -not -type d") == "")
   }
 
+  @Test func whatLacksItsDevelopmentFilesIsLeftOutByName() throws {
+    let installed = try install(prefix)
+    try installed.requireSuccess()
+    #expect(installed.output.contains("the GStreamer plugin, the Python package, 2 manual pages"))
+    #expect(
+      installed.output.contains(
+        "scripts/install: left out the OBS plugin: libobs is missing; install it\n"),
+      "\(installed.output)")
+    let package = "lib/python3.11/dist-packages/framebus"
+    #expect(try shell("ls 'a prefix/\(package)'") == "__init__.py\n")
+    try install("--remove", prefix).requireSuccess()
+    // A part that cannot be built is an error, and nothing is installed.
+    _ = try shell("printf '#!/bin/sh\necho broken; exit 1\n' > 'check out/scripts/obs-plugin'")
+    let failed = try install(prefix)
+    #expect(failed.status == .exited(1))
+    #expect(failed.errors.contains("cannot build the OBS plugin: broken"), "\(failed.errors)")
+    #expect(try shell("find 'a prefix' -type f") == "")
+  }
+
+  @Test func whatIsBuiltAlreadyIsInstalledFromItsDirectory() throws {
+    _ = try shell("printf '#!/bin/sh\necho built >> \"%s/ran\"\n' \"$PWD\" > bin/swift")
+    try install("--from", root.file("built"), prefix).requireSuccess()
+    #expect(try shell("ls 'a prefix/bin' | head -n 1; test -e ran || echo no") == "framebus\nno\n")
+    let user = try TestUser()
+    _ = try shell("chown \(user.name) built")
+    let refused = try install("--from", root.file("built"), prefix)
+    #expect(refused.errors.contains("belongs to uid \(user.uid)"), "\(refused.errors)")
+  }
+
   @Test func installDirectoryMayHaveSpacesAndMustBeAbsolute() throws {
     let location = root.file("dest dir")
     try install("/usr", before: "export DESTDIR='\(location)'").requireSuccess()
@@ -95,7 +129,10 @@ struct InstallScriptTests {
     try requireUnharmed()
   }
 
-  @Test(arguments: ["bin", "share", "share/framebus", "share/man/man1"])
+  @Test(arguments: [
+    "bin", "share", "share/framebus", "share/man/man1", "lib/obs-plugins",
+    "lib/python3.11/dist-packages",
+  ])
   func installingIntoAnotherUsersDirectoryIsRefused(_ directory: String) throws {
     let user = try TestUser()
     _ = try shell(

@@ -57,6 +57,8 @@ typedef struct {
   bool lossless;
   /// The subscribers attach and do nothing; the publisher measures its calls.
   bool idles;
+  /// The publisher receives each frame itself, on its thread: no process waits for another.
+  bool receives;
   /// The publisher measures each call, with ring_posted.
   bool times;
   /// The publisher measures the time until the last subscriber has a frame.

@@ -1,9 +1,10 @@
 import CSodium
+import Platform
 import Synchronization
 
 /// Secret bytes in protected memory (`sodium_malloc`). The memory is locked against swapping,
-/// excluded from core dumps, between guard pages, unreadable while nobody borrows it, and wiped
-/// when it is released.
+/// excluded from core dumps, between guard pages, unreadable while nobody borrows it, wiped when it
+/// is released, and zeros in forked children.
 ///
 /// The value cannot be copied implicitly, has no text form, and is lent only to closures.
 public struct SecretBytes: ~Copyable, Sendable {
@@ -201,6 +202,8 @@ public struct SecretBytes: ~Copyable, Sendable {
       unsafe sodium_free(start)
       throw .memoryNotLockable(byteCount: byteCount)
     }
+    // A child that is forked without exec finds zeros, so that a secret has one owner.
+    unsafe wipeInForkedChildren(start, byteCount: byteCount)
     self.byteCount = byteCount
     unsafe self.start = start
   }

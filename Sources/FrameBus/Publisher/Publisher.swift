@@ -61,13 +61,25 @@ public struct Publisher: ~Copyable {
     waitingUntil deadline: Deadline, stop: StopSignal? = nil
   ) throws(LoanError) -> FrameLoan {
     while true {
-      try core.waitForLossless(until: deadline, stop: stop, server: server)
+      try core.waitForLossless(core.nextLoan, until: deadline, stop: stop, server: server)
       do throws(LoanError) { return try core.loan() } catch {
         // A lossless subscriber has just arrived: wait for it like for any other.
         guard case .backpressure = error else { throw error }
       }
     }
   }
+
+  /// The wait for a loan that `requestLoan` has announced, for another thread.
+  package var loanWait: LoanWait { LoanWait(core, server) }
+
+  /// Has the next call of `LoanWait.wait` wait for the next loan.
+  package mutating func requestLoan() {
+    let loan = core.nextLoan
+    core.requestedLoan.withLock { $0 = loan }
+  }
+
+  /// Keeps the stream's memory mapped, also after its end.
+  package var memory: AnyObject & Sendable { core }
 
   /// The number of subscribers. A subscriber that has not mapped the stream's memory yet does not
   /// count, because it may have died.

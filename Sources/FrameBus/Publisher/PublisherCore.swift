@@ -20,6 +20,12 @@ import Synchronization
   /// Raised then too, for a publisher that waits on a descriptor.
   let subscriberObserver = Mutex<EventCounter?>(nil)
 
+  /// Used by the threads that wait for lossless subscribers.
+  let stalls = Mutex(StallAccounts())
+  let waiterCount = Mutex(0)
+  /// The loan that `LoanWait` waits for.
+  let requestedLoan = Mutex(RequestedLoan())
+
   private let boardMapping: Mapping
 
   /// State of the publishing thread. Behind a pointer to avoid run-time exclusivity checks, because
@@ -35,7 +41,6 @@ import Synchronization
     var loans: LoanLedger
     /// Nil unless the stream is paused.
     var pause: PauseReason?
-    var stalls = StallAccounts()
     /// The newest key frame's sequence number.
     var keyFrame: UInt64 = 0
     var format: FrameFormat
@@ -214,7 +219,7 @@ import Synchronization
       throw .tooManyLoans(maxLoans: options.maxLoans)
     }
     guard ring.pause == nil else { throw .paused }
-    if let blocker = firstBlocker() {
+    if let blocker = firstBlocker(of: nextLoan) {
       throw .backpressure(subscriber: blocker.seat, lagFrames: blocker.lag)
     }
     // Subscribers that come and go during a scan of the hold words can make it count the holds of a
@@ -251,19 +256,23 @@ import Synchronization
     }
   }
 
-  /// The first lossless subscriber that has not received the frame whose descriptor the next loan
-  /// would overwrite. All current loans may be published before that loan.
-  func firstBlocker() -> (seat: Int, lag: UInt64)? {
+  /// The next loan. All current loans may be published before it.
+  @inline(__always)
+  var nextLoan: RequestedLoan {
+    RequestedLoan(next: ring.next, sequence: ring.next &+ UInt64(ring.loans.outCount))
+  }
+
+  /// The first lossless subscriber that has not received the frame whose descriptor a loan would
+  /// overwrite. Any thread.
+  func firstBlocker(of loan: RequestedLoan) -> (seat: Int, lag: UInt64)? {
     let mask = seats.losslessMask
     guard mask != 0 else { return nil }
-    let next = ring.next
     for seat in SetBits(mask) {
       // SYNC position/overwrite: pairs with the releasing store in `Attachment.advance`: a
       // subscriber that advanced past a frame has copied its descriptor.
       let position = seats.page(seat).position.loadAcquiring()
-      let due = next &+ UInt64(ring.loans.outCount)
-      if position &+ UInt64(options.ringDepth) < due, position < next {
-        return (seat, next - 1 - position)
+      if position &+ UInt64(options.ringDepth) < loan.sequence, position < loan.next {
+        return (seat, loan.next - 1 - position)
       }
     }
     return nil

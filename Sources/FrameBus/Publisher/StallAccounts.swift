@@ -1,7 +1,6 @@
 import Platform
 
-/// The total time that each lossless subscriber has blocked the publisher. Used by the publishing
-/// thread alone.
+/// The total time that each lossless subscriber has blocked the publisher.
 struct StallAccounts {
   private struct Account {
     var tenancy: UInt64 = 0

@@ -23,3 +23,14 @@ import Glibc
   @inline(__always)
   package var isInChild: Bool { unsafe word?.pointee == 0 }
 }
+
+/// Has the kernel fill memory with zeros in forked children (`MADV_WIPEONFORK`). A child keeps its
+/// parent's memory if the kernel is older than Linux 4.14.
+/// - Parameter start: private memory; whole pages are wiped.
+@unsafe package func wipeInForkedChildren(_ start: UnsafeMutableRawPointer, byteCount: Int) {
+  guard byteCount > 0 else { return }
+  let pageBytes = UInt(sysconf(Int32(_SC_PAGESIZE)))
+  let inPage = Int(UInt(bitPattern: start) % pageBytes)
+  // SAFETY: the pages of the caller's memory.
+  unsafe madvise(start - inPage, inPage + byteCount, Int32(MADV_WIPEONFORK))
+}

@@ -17,10 +17,9 @@ public protocol BenchSuite: Sendable {
 
 /// All suites, in the order in which `framebus bench all` runs them.
 public let benchSuites: [any BenchSuite] = [
-  RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
-  CaptureSuite.bus, CaptureSuite.windows, DemandSuite(), RecordSuite(), UploadSuite(),
-  DestinationsSuite(), CameraSuite(),
-  BitrateSuite(), PythonSuite(),
+  RingSuite(), RingCallsSuite(), CSuite(), NotifySuite(), DefaultsSuite(), LogSuite(),
+  CredentialSuite(), CaptureSuite.bus, CaptureSuite.windows, DemandSuite(), RecordSuite(),
+  UploadSuite(), DestinationsSuite(), CameraSuite(), BitrateSuite(), PythonSuite(),
 ]
 
 /// The options of one `framebus bench` command.

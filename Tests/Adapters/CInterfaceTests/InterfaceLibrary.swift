@@ -2,6 +2,7 @@ import AppGroup
 import Foundation
 import Platform
 import TestSupport
+import Testing
 
 /// libframebus.so.0, linked from the modules of this build, and programs in C that use it. Made
 /// once for all tests.
@@ -18,7 +19,7 @@ final class InterfaceLibrary: Sendable {
     root = try TemporaryRoot(mode: 0o755)
     let build = URL(fileURLWithPath: try pathOfProgram("BusWorker")).deletingLastPathComponent()
     try output(of: Self.repository + "/scripts/library", [build.path, root.path])
-    for name in ["Worker", "Arguments", "Threads", "Group"] {
+    for name in ["Worker", "Arguments", "Threads", "Group", "Permits"] {
       try compile(Self.programs + "/\(name).c", as: name)
     }
     try compile(
@@ -32,16 +33,29 @@ final class InterfaceLibrary: Sendable {
   /// A program that `compile` made.
   func program(_ name: String) -> String { root.file(name) }
 
+  /// For a library that scripts/sanitize has instrumented: of the same compiler, whose runtime for
+  /// threads needs Swift's libdispatch.
+  private static func options(of sanitizer: String) throws -> [String] {
+    let clang = URL(fileURLWithPath: try #require(programInPath(named: "clang")))
+    let libraries = clang.resolvingSymlinksInPath().deletingLastPathComponent()
+      .appending(path: "../lib/swift/linux").standardizedFileURL.path
+    return ["-fsanitize=\(sanitizer)", "-fno-sanitize-recover=all", "-fuse-ld=lld"]
+      + (sanitizer == "thread"
+        ? ["-L" + libraries, "-Wl,-rpath," + libraries, "-ldispatch", "-lBlocksRuntime"] : [])
+  }
+
   /// Compiles and links a program with the options of pkg-config, as a user does.
   func compile(_ source: String, as name: String, options: [String] = []) throws {
     let flags = try run(
       "pkg-config", ["--cflags", "--libs", "framebus"],
       environment: ["PKG_CONFIG_PATH": packagePath]
     ).output.split { $0.isWhitespace }.map(String.init)
+    let sanitizer = ProcessInfo.processInfo.environment["SANITIZER"]
+    let instrumented = try sanitizer.map { try Self.options(of: $0) } ?? []
     let strict = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-Werror", "-pthread"]
     try output(
-      of: "cc",
-      strict + options + [source, "-o", root.file(name)] + flags
+      of: sanitizer == nil ? "cc" : "clang",
+      strict + options + [source, "-o", root.file(name)] + instrumented + flags
         + ["-Wl,-rpath," + root.file("lib")])
   }
 }

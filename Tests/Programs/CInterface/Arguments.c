@@ -2,7 +2,10 @@
 //
 //   Arguments ROOT GROUP
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -236,6 +239,92 @@ static void check_fork(void) {
   EXPECT(status, 0);
 }
 
+// The library's threads leave the program's signals to the program's.
+static void check_threads(void) {
+  DIR *tasks = opendir("/proc/self/task");
+  int others = 0;
+  for (struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) {
+    if (task->d_name[0] == '.' || atoi(task->d_name) == getpid()) continue;
+    char path[64], line[256];
+    int is_named = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%.16s/status", task->d_name);
+    FILE *status = fopen(path, "r");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+      unsigned long long blocked;
+      // Those of a sanitizer have the program's name.
+      if (strncmp(line, "Name:", 5) == 0) is_named = strstr(line, "Arguments") == NULL;
+      if (!is_named || sscanf(line, "SigBlk: %llx", &blocked) != 1) continue;
+      EXPECT(blocked >> (SIGTERM - 1) & 1, 1);
+      EXPECT(blocked >> (SIGPROF - 1) & 1, 1);
+      EXPECT(blocked >> (SIGBUS - 1) & 1, 0);
+      others++;
+    }
+    if (status != NULL) fclose(status);
+  }
+  closedir(tasks);
+  EXPECT(others > 0, 1);
+}
+
+// Whether this process has mapped an address.
+static int is_mapped(void *address) {
+  unsigned char page;
+  uintptr_t start = (uintptr_t)address / 4096 * 4096;
+  return mincore((void *)start, 1, &page) == 0;
+}
+
+// Whether it is not, when the threads of an ended stream have ended.
+static int is_gone(void *address) {
+  for (int tries = 0; tries < 60000 && is_mapped(address); tries++) poll(NULL, 0, 1);
+  return !is_mapped(address);
+}
+
+// What is left of a stream that ended: its name is free, and loans keep its memory.
+static void check_end(void) {
+  framebus_publisher *next;
+  framebus_publisher_options options = FRAMEBUS_PUBLISHER_OPTIONS_INIT;
+  options.maximum_loans = 3;
+  framebus_format format = picture(64, 4);
+  framebus_slot slots[3] = {FRAMEBUS_SLOT_INIT, FRAMEBUS_SLOT_INIT, FRAMEBUS_SLOT_INIT};
+  EXPECT_ERROR(framebus_publisher_finish(publisher, 9, &error), FRAMEBUS_ERROR_ARGUMENT);
+  EXPECT_ERROR(framebus_publisher_close(publisher, 9, &error), FRAMEBUS_ERROR_ARGUMENT);
+  framebus_slot slot = loan();
+  EXPECT(framebus_publisher_finish(publisher, FRAMEBUS_END_ENDED, &error), 0);
+  EXPECT(framebus_publisher_finish(publisher, FRAMEBUS_END_ENDED, &error), FRAMEBUS_FINISHED);
+  EXPECT(framebus_publisher_open(group, "screen", &format, &options, &next, &error), 0);
+  framebus_publisher_status status = {.size = sizeof status};
+  EXPECT(framebus_publisher_get_status(publisher, &status, &error), 0);
+  EXPECT(status.loan_count, 1);
+  EXPECT(status.published_count > 0, 1);
+  EXPECT(framebus_publisher_loan(publisher, 0, NULL, slots, &error), FRAMEBUS_FINISHED);
+  EXPECT(framebus_publisher_set_format(publisher, &format, &error), FRAMEBUS_FINISHED);
+  EXPECT(framebus_publisher_wait(publisher, FRAMEBUS_NEVER, NULL, &error), FRAMEBUS_FINISHED);
+  EXPECT(framebus_publisher_pause(publisher, 1, &error), FRAMEBUS_FINISHED);
+  EXPECT_ERROR(framebus_publisher_loan_descriptor(publisher, &error), FRAMEBUS_ERROR_ARGUMENT);
+  fill(&slot, slot.capacity, 7);
+  EXPECT(framebus_loan_publish(slot.loan, NULL, FRAMEBUS_WHOLE, NULL, &error), FRAMEBUS_FINISHED);
+  EXPECT(framebus_loan_abandon(slot.loan), FRAMEBUS_ERROR_HANDLE);
+  // Its publisher is not closed.
+  fill(&slot, slot.capacity, 8);
+  EXPECT(framebus_publisher_close(publisher, FRAMEBUS_END_ENDED, &error), 0);
+  EXPECT(framebus_publisher_close(publisher, FRAMEBUS_END_ENDED, &error), FRAMEBUS_ERROR_HANDLE);
+  EXPECT(is_gone(slot.bytes), 1);
+
+  for (int index = 0; index < 3; index++) {
+    EXPECT(framebus_publisher_loan(next, 0, NULL, slots + index, &error), 0);
+  }
+  EXPECT(framebus_publisher_close(next, FRAMEBUS_END_ENDED, &error), 0);
+  EXPECT(framebus_publisher_open(group, "screen", &format, &options, &next, &error), 0);
+  for (int index = 0; index < 3; index++) fill(slots + index, slots[index].capacity, 9);
+  EXPECT(framebus_loan_abandon(slots[1].loan), 0);
+  EXPECT(framebus_loan_abandon(slots[1].loan), FRAMEBUS_ERROR_HANDLE);
+  EXPECT(framebus_loan_publish(slots[0].loan, NULL, FRAMEBUS_WHOLE, NULL, &error),
+         FRAMEBUS_FINISHED);
+  EXPECT(is_mapped(slots[2].bytes), 1);
+  EXPECT(framebus_loan_abandon(slots[2].loan), 0);
+  EXPECT(is_gone(slots[2].bytes), 1);
+  EXPECT(framebus_publisher_close(next, FRAMEBUS_END_ENDED, &error), 0);
+}
+
 int main(int count, char **arguments) {
   if (count != 3) return 2;
   EXPECT(framebus_abi_version(), FRAMEBUS_ABI_VERSION);
@@ -259,11 +348,8 @@ int main(int count, char **arguments) {
   check_subscribers();
   check_fork();
   check_leases();
-  framebus_slot slot = loan();
-  EXPECT_ERROR(framebus_publisher_close(publisher, 9, &error), FRAMEBUS_ERROR_ARGUMENT);
-  EXPECT(framebus_publisher_close(publisher, FRAMEBUS_END_ENDED, &error), 0);
-  EXPECT(framebus_loan_abandon(slot.loan), FRAMEBUS_ERROR_HANDLE);
-  EXPECT(framebus_publisher_close(publisher, FRAMEBUS_END_ENDED, &error), FRAMEBUS_ERROR_HANDLE);
+  check_threads();
+  check_end();
   EXPECT(framebus_group_close(group), 0);
   printf("%d checks\n", checks);
 }

@@ -1,5 +1,6 @@
 // Frames are received on one thread and released on four others, in any order, while the publisher
-// goes on and after the subscriber is closed.
+// goes on and after the subscriber is closed. At the end they give back the loans of a publisher
+// that is closed already.
 //
 //   Threads ROOT GROUP FRAMES
 #include <pthread.h>
@@ -58,6 +59,36 @@ static void *release(void *argument) {
   return NULL;
 }
 
+static framebus_slot loans[LEASES];
+
+static void *give_back(void *argument) {
+  for (size_t index = (size_t)argument; index < LEASES; index += RELEASERS) {
+    fill(&loans[index], loans[index].capacity, index);
+    int result = framebus_loan_abandon(loans[index].loan);
+    pthread_mutex_lock(&lock);
+    EXPECT(result, 0);
+    pthread_mutex_unlock(&lock);
+  }
+  return NULL;
+}
+
+static void check_loans_of_a_closed_publisher(framebus_group *group) {
+  framebus_format format = picture(64, 64);
+  framebus_publisher_options options = FRAMEBUS_PUBLISHER_OPTIONS_INIT;
+  options.maximum_loans = LEASES;
+  EXPECT(framebus_publisher_open(group, "loans", &format, &options, &publisher, &error), 0);
+  for (int index = 0; index < LEASES; index++) {
+    loans[index] = (framebus_slot)FRAMEBUS_SLOT_INIT;
+    EXPECT(framebus_publisher_loan(publisher, 0, NULL, &loans[index], &error), 0);
+  }
+  EXPECT(framebus_publisher_close(publisher, FRAMEBUS_END_ENDED, &error), 0);
+  pthread_t threads[RELEASERS];
+  for (size_t index = 0; index < RELEASERS; index++) {
+    pthread_create(&threads[index], NULL, give_back, (void *)index);
+  }
+  for (int index = 0; index < RELEASERS; index++) pthread_join(threads[index], NULL);
+}
+
 int main(int count, char **arguments) {
   if (count != 4) return 2;
   uint64_t wanted = strtoull(arguments[3], NULL, 10);
@@ -100,6 +131,7 @@ int main(int count, char **arguments) {
   for (int index = 0; index <= RELEASERS; index++) pthread_join(threads[index], NULL);
   EXPECT(released, wanted);
   EXPECT(framebus_publisher_close(publisher, FRAMEBUS_END_ENDED, &error), 0);
+  check_loans_of_a_closed_publisher(group);
   EXPECT(framebus_stop_close(stop), 0);
   EXPECT(framebus_group_close(group), 0);
   printf("%llu released\n", (unsigned long long)released);

@@ -4,8 +4,9 @@
 //
 // publish: frames (0: for ever), intervalUs, lossless, width, grow (a frame from which on the
 // picture is twice as wide), halfway (a frame in which to stop half filled), maps (1: say where the
-// slots lie). subscribe: frames (0: to the end), policy (latest, keep, lossless), leases, hold (1:
-// keep the first frame for ever), descriptor (1: wait with poll(2)), maps.
+// slots lie), descriptor (1: wait for loans with poll(2)). subscribe: frames (0: to the end),
+// policy (latest, keep, lossless), limitMs (of lossless delivery), leases, hold (1: keep the first
+// frame for ever), descriptor, maps.
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <poll.h>
@@ -43,6 +44,23 @@ static void say_mapping(const void *address) {
   fclose(maps);
 }
 
+// Loans a slot; says “waiting” where a lossless subscriber was not ready in time.
+static void loan(framebus_publisher *publisher, framebus_slot *slot) {
+  if (number("descriptor", 0) == 0) {
+    EXPECT(framebus_publisher_loan(publisher, FRAMEBUS_NEVER, NULL, slot, &error), FRAMEBUS_OK);
+    return;
+  }
+  struct pollfd waiting = {framebus_publisher_loan_descriptor(publisher, &error), POLLIN, 0};
+  int result;
+  while ((result = framebus_publisher_loan(publisher, 0, NULL, slot, &error)) ==
+         FRAMEBUS_ERROR_BACKPRESSURE) {
+    if (poll(&waiting, 1, 100) == 1) continue;
+    puts("waiting");
+    EXPECT(poll(&waiting, 1, 120000), 1);
+  }
+  EXPECT(result, FRAMEBUS_OK);
+}
+
 static void publish(framebus_group *group, const char *stream) {
   uint32_t width = (uint32_t)number("width", 320);
   framebus_format format = picture(width, 200);
@@ -61,7 +79,7 @@ static void publish(framebus_group *group, const char *stream) {
       EXPECT(framebus_publisher_set_format(publisher, &format, &error), 0);
     }
     framebus_slot slot = FRAMEBUS_SLOT_INIT;
-    EXPECT(framebus_publisher_loan(publisher, FRAMEBUS_NEVER, NULL, &slot, &error), FRAMEBUS_OK);
+    loan(publisher, &slot);
     if (frame == 1 && number("maps", 0) == 1) say_mapping(slot.bytes);
     fill(&slot, frame == number("halfway", 0) ? format.byte_count / 2 : format.byte_count, frame);
     if (frame == number("halfway", 0)) {
@@ -99,6 +117,7 @@ static void subscribe(framebus_group *group, const char *stream) {
   if (strcmp(policy, "keep") == 0) options.policy = FRAMEBUS_POLICY_KEEP_LATEST;
   if (strcmp(policy, "lossless") == 0) options.policy = FRAMEBUS_POLICY_LOSSLESS;
   options.policy_count = 2;
+  options.lossless_limit_ns = number("limitMs", 0) * 1000000;
   options.leases = (uint32_t)number("leases", 2);
   options.wait = number("descriptor", 0) == 1 ? FRAMEBUS_WAIT_DESCRIPTOR : FRAMEBUS_WAIT_FUTEX;
   framebus_subscriber *subscriber;

@@ -21,6 +21,7 @@ import Synchronization
   /// SAFETY: allocated in init, freed in deinit; initialised while the handle is valid.
   private let lease = UnsafeMutablePointer<FrameLease>.allocate(capacity: 1)
   private let state = Atomic<UInt8>(State.free)
+  private let table = HandleTable.shared
   private var index = 0
 
   init() throws(CFailure) { index = try HandleTable.shared.reserve(self) }
@@ -44,7 +45,7 @@ import Synchronization
     unsafe self.lease.initialize(to: lease)
     // Relaxed: the handle's stamp publishes both.
     state.store(State.held, ordering: .relaxed)
-    return unsafe HandleTable.shared.activate(index, .lease)
+    return unsafe table.activate(index, .lease)
   }
 
   /// The thread that ended the handle: releases the frame.
@@ -66,24 +67,33 @@ import Synchronization
 
 /// A subscriber's places for leases: as many as it may hold, and more only while leases of an
 /// earlier publisher are held.
-struct LeaseLedger: ~Copyable {
-  private var places: [LeaseBox] = []
+@safe struct LeaseLedger: ~Copyable {
+  /// SAFETY: its entry in the table of handles retains each until `orphan`. Not retained here,
+  /// because counting references for each frame takes longer than finding a place.
+  private var places: [Unmanaged<LeaseBox>] = unsafe []
 
   /// A free place, before a frame is received for it.
   @inline(__always)
-  mutating func freePlace() throws(CFailure) -> LeaseBox {
-    for place in places where place.isFree { return place }
-    return try addPlace()
+  mutating func freePlace() throws(CFailure) -> Unmanaged<LeaseBox> {
+    for index in unsafe places.indices {
+      let place = unsafe places[index]
+      if unsafe place._withUnsafeGuaranteedRef({ $0.isFree }) { return unsafe place }
+    }
+    return try unsafe addPlace()
   }
 
   @inline(never)
-  private mutating func addPlace() throws(CFailure) -> LeaseBox {
-    let place = try LeaseBox()
-    places.append(place)
-    return place
+  private mutating func addPlace() throws(CFailure) -> Unmanaged<LeaseBox> {
+    let place = unsafe Unmanaged.passUnretained(try LeaseBox())
+    unsafe places.append(place)
+    return unsafe place
   }
 
-  var heldCount: Int { places.count { !$0.isFree } }
+  var heldCount: Int {
+    unsafe places.count { place in unsafe !place._withUnsafeGuaranteedRef { $0.isFree } }
+  }
 
-  deinit { for place in places { place.orphan() } }
+  deinit {
+    for index in unsafe places.indices { unsafe places[index].takeUnretainedValue().orphan() }
+  }
 }

@@ -13,6 +13,7 @@ public func framebus_publisher_pause(
     guard let reason = PauseReason(rawValue: reason) else {
       throw .argument("the reason \(reason) is unknown; use FRAMEBUS_PAUSE_REQUESTED or another")
     }
+    guard box.publisher != nil else { return FRAMEBUS_FINISHED }
     box.publisher?.pause(reason)
     return FRAMEBUS_OK
   }
@@ -24,7 +25,9 @@ public func framebus_publisher_resume(
 ) -> Int32 {
   // SAFETY: as of all pointers of C (CStructures.swift).
   unsafe attempt(error) { () throws(CFailure) in
-    try unsafe HandleTable.shared.find(publisher, PublisherBox.self).publisher?.resume()
+    let box = try unsafe HandleTable.shared.find(publisher, PublisherBox.self)
+    guard box.publisher != nil else { return FRAMEBUS_FINISHED }
+    box.publisher?.resume()
     return FRAMEBUS_OK
   }
 }
@@ -44,6 +47,7 @@ public func framebus_publisher_set_application(
         "the application has \(name?.utf8.count ?? 0) bytes; use 1 to "
           + "\(ApplicationID.maximumBytes), without control characters")
     }
+    guard box.publisher != nil else { return FRAMEBUS_FINISHED }
     box.publisher?.annotation.application = id
     return FRAMEBUS_OK
   }
@@ -59,6 +63,7 @@ public func framebus_publisher_wait(
     let box = try unsafe HandleTable.shared.find(publisher, PublisherBox.self)
     let stop = try unsafe stopSignal(stop)
     let deadline = Deadline(monotonicNs: deadline_ns)
+    guard box.publisher != nil else { return FRAMEBUS_FINISHED }
     if box.publisher?.waitForSubscriber(until: deadline, stop: stop) == true { return FRAMEBUS_OK }
     return stop?.isRaised == true ? FRAMEBUS_STOPPED : FRAMEBUS_TIMED_OUT
   }
@@ -91,10 +96,10 @@ public func framebus_publisher_get_status(
 extension PublisherBox {
   fileprivate var status: framebus_publisher_status {
     var status = framebus_publisher_status()
-    status.published_count = publisher?.publishedCount ?? 0
-    status.join_count = publisher?.joinCount ?? 0
+    status.published_count = publisher?.publishedCount ?? finalCounts.published
+    status.join_count = publisher?.joinCount ?? finalCounts.joins
     status.subscriber_count = UInt32(publisher?.subscriberCount ?? 0)
-    status.loan_count = UInt32(loanCount)
+    status.loan_count = UInt32(loans.count)
     status.highest_utilization = publisher?.feedback.utilization ?? 0
     let demand = publisher?.demand
     if let box = demand?.box {

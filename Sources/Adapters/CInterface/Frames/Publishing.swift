@@ -7,13 +7,7 @@ import Platform
 @safe final class PublisherBox: Handled {
   static let kind = HandleKind.publisher
 
-  /// A place for a loan; its handle is valid while it has one.
-  struct Place: ~Copyable {
-    /// Of the loan's entry in the table of handles.
-    var entry: Int
-    var loan: FrameLoan?
-  }
-
+  /// Nil when the stream has ended.
   var publisher: Publisher? {
     @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
     @inline(__always) unsafeMutableAddress { unsafe storage }
@@ -21,7 +15,11 @@ import Platform
   /// Readable after a subscriber came or left.
   let subscriberEvents: EventCounter
   /// Owns the entries of the loans.
-  private let loans: LoanOwner
+  let loans: LoanOwner
+  private var loanWait: WaitThread?
+  /// Of a stream that has ended: its mappings, which callers use until the handle is closed.
+  private var memory: (AnyObject & Sendable)?
+  private(set) var finalCounts = (published: UInt64(0), joins: UInt64(0))
   /// Behind a pointer to avoid checks of exclusive access for each frame.
   /// SAFETY: allocated and initialised in init, freed in deinit.
   private let storage = UnsafeMutablePointer<Publisher?>.allocate(capacity: 1)
@@ -34,85 +32,40 @@ import Platform
     unsafe storage.pointee = consume publisher
   }
 
-  /// Abandons the loans, then ends the stream.
-  func close(_ reason: FinishReason?) {
-    loans.end()
-    let ended = publisher.take()
-    if let reason { ended?.finish(reason) }
+  /// Ends the stream, if it has not ended.
+  func finish(_ reason: FinishReason?) {
+    loans.finish()
+    // Before the stream's own thread ends, which the wait may need.
+    loanWait?.end()
+    guard let ended = publisher.take() else { return }
+    memory = ended.memory
+    finalCounts = (ended.publishedCount, ended.joinCount)
+    if let reason { ended.finish(reason) }
   }
 
-  @inline(__always)
-  fileprivate var freePlace: Int? { loans.freePlace }
-  @inline(__always)
-  fileprivate func enter(_ loan: consuming FrameLoan, at place: Int) -> OpaquePointer? {
-    unsafe loans.enter(loan, at: place)
+  /// A descriptor that shows when a loan may succeed.
+  func loanDescriptor() throws(CFailure) -> Int32 {
+    if let loanWait { return loanWait.descriptor }
+    guard let wait = publisher?.loanWait else {
+      throw .argument("the stream has ended; make the descriptor before")
+    }
+    let made = try WaitThread(named: "framebus-loan") { wait.wait(stop: $0) }
+    loanWait = made
+    return made.descriptor
   }
 
-  var loanCount: Int { loans.count }
+  /// Has the descriptor show when a loan may succeed, after one that failed.
+  fileprivate func armLoanWait() {
+    guard let loanWait else { return }
+    publisher?.requestLoan()
+    loanWait.arm()
+  }
 
   deinit {
-    loans.end()
+    finish(nil)
+    loans.close()
     unsafe storage.deinitialize(count: 1)
     unsafe storage.deallocate()
-  }
-}
-
-/// The loans of a publisher, each a part of this object.
-@safe final class LoanOwner: Handled {
-  static let kind = HandleKind.loan
-
-  /// SAFETY: `capacity` places, initialised in init, freed in deinit.
-  private let places: UnsafeMutablePointer<PublisherBox.Place>
-  private let capacity: Int
-  private var hasEnded = false
-
-  fileprivate init(count capacity: Int) throws(CFailure) {
-    self.capacity = capacity
-    unsafe places = .allocate(capacity: capacity)
-    for index in 0..<capacity {
-      unsafe (places + index).initialize(to: PublisherBox.Place(entry: 0))
-    }
-    for index in 0..<capacity {
-      unsafe places[index].entry = try HandleTable.shared.reserve(self, part: index)
-    }
-  }
-
-  @inline(__always)
-  fileprivate var freePlace: Int? {
-    for index in 0..<capacity where unsafe places[index].loan == nil { return index }
-    return nil
-  }
-
-  @inline(__always)
-  fileprivate func enter(_ loan: consuming FrameLoan, at place: Int) -> OpaquePointer? {
-    unsafe places[place].loan = consume loan
-    return unsafe HandleTable.shared.activate(places[place].entry, .loan)
-  }
-
-  /// The place of a loan whose handle is valid.
-  @inline(__always)
-  subscript(place: Int) -> PublisherBox.Place {
-    @inline(__always) unsafeAddress { unsafe UnsafePointer(places + place) }
-    @inline(__always) unsafeMutableAddress { unsafe places + place }
-  }
-
-  fileprivate var count: Int {
-    (0..<capacity).count { index in unsafe places[index].loan != nil }
-  }
-
-  /// Abandons all loans and ends their handles.
-  fileprivate func end() {
-    if hasEnded { return }
-    hasEnded = true
-    for index in 0..<capacity {
-      unsafe places[index].loan = nil
-      HandleTable.shared.release(unsafe places[index].entry)
-    }
-  }
-
-  deinit {
-    unsafe places.deinitialize(count: capacity)
-    unsafe places.deallocate()
   }
 }
 
@@ -169,13 +122,34 @@ public func framebus_publisher_close(
 ) -> Int32 {
   // SAFETY: as of all pointers of C (CStructures.swift).
   unsafe attempt(error) { () throws(CFailure) in
-    let finish = FinishReason(rawValue: reason)
-    guard finish != nil || reason == UInt32(FRAMEBUS_END_NONE) else {
-      throw .argument("the reason \(reason) is unknown; use FRAMEBUS_END_NONE to _FAILED")
-    }
-    try unsafe HandleTable.shared.remove(publisher, PublisherBox.self).close(finish)
+    let finish = try finishReason(reason)
+    // Its loans keep what they need of it.
+    try unsafe HandleTable.shared.remove(publisher, PublisherBox.self).finish(finish)
     return FRAMEBUS_OK
   }
+}
+
+@c @implementation
+public func framebus_publisher_finish(
+  _ publisher: OpaquePointer!, _ reason: UInt32, _ error: UnsafeMutablePointer<framebus_error>!
+) -> Int32 {
+  // SAFETY: as of all pointers of C (CStructures.swift).
+  unsafe attempt(error) { () throws(CFailure) in
+    let box = try unsafe HandleTable.shared.find(publisher, PublisherBox.self)
+    let finish = try finishReason(reason)
+    guard box.publisher != nil else { return FRAMEBUS_FINISHED }
+    box.finish(finish)
+    return FRAMEBUS_OK
+  }
+}
+
+/// The reason that C passes; nil for none.
+private func finishReason(_ reason: UInt32) throws(CFailure) -> FinishReason? {
+  if reason == UInt32(FRAMEBUS_END_NONE) { return nil }
+  guard let reason = FinishReason(rawValue: reason) else {
+    throw .argument("the reason \(reason) is unknown; use FRAMEBUS_END_NONE to _FAILED")
+  }
+  return reason
 }
 
 @c @implementation
@@ -187,6 +161,7 @@ public func framebus_publisher_set_format(
   unsafe attempt(error) { () throws(CFailure) in
     let box = try unsafe HandleTable.shared.find(publisher, PublisherBox.self)
     let format = try unsafe load(format, "format").format()
+    guard box.publisher != nil else { return FRAMEBUS_FINISHED }
     try PublisherError.converted(try box.publisher?.setFormat(format))
     return FRAMEBUS_OK
   }
@@ -204,22 +179,27 @@ public func framebus_publisher_loan(
     try unsafe require(slot, "slot")
     var loan: FrameLoan
     do throws(LoanError) {
-      guard let made = try box.loan(until: deadline_ns, stop) else { throw .paused }
+      guard let made = try box.loan(until: deadline_ns, stop) else { return FRAMEBUS_FINISHED }
       loan = made
-    } catch {
-      switch error {
-      case .timedOut: return FRAMEBUS_TIMED_OUT
+    } catch let failure {
+      switch failure {
+      case .backpressure(let subscriber, let lagFrames):
+        box.armLoanWait()
+        return unsafe reportBackpressure(subscriber, lagFrames, into: error)
+      case .timedOut:
+        box.armLoanWait()
+        return FRAMEBUS_TIMED_OUT
       case .stopped: return FRAMEBUS_STOPPED
-      default: throw CFailure(error)
+      default: throw CFailure(failure)
       }
     }
-    guard let place = box.freePlace else {
+    guard let place = box.loans.freePlace else {
       throw .argument("all loans are out; publish one first")
     }
     var bytes = loan.bytes
     let start = unsafe bytes.withUnsafeMutableBytes { $0.baseAddress }
     let capacity = UInt64(loan.byteCapacity)
-    let handle = unsafe box.enter(loan, at: place)
+    let handle = unsafe box.loans.enter(loan, at: place)
     try unsafe store(
       framebus_slot(size: 0, loan: handle, bytes: start, capacity: capacity), into: slot)
     return FRAMEBUS_OK
@@ -227,7 +207,7 @@ public func framebus_publisher_loan(
 }
 
 extension PublisherBox {
-  /// - Returns: nil if the publisher was closed.
+  /// - Returns: nil if the stream has ended.
   @inline(__always)
   fileprivate func loan(
     until deadlineNs: UInt64, _ stop: StopSignal?
@@ -238,42 +218,11 @@ extension PublisherBox {
 }
 
 @c @implementation
-public func framebus_loan_publish(
-  _ loan: OpaquePointer!, _ metadata: UnsafePointer<framebus_metadata>!, _ byte_count: UInt64,
-  _ sequence: UnsafeMutablePointer<UInt64>!, _ error: UnsafeMutablePointer<framebus_error>!
+public func framebus_publisher_loan_descriptor(
+  _ publisher: OpaquePointer!, _ error: UnsafeMutablePointer<framebus_error>!
 ) -> Int32 {
   // SAFETY: as of all pointers of C (CStructures.swift).
   unsafe attempt(error) { () throws(CFailure) in
-    let found = try unsafe HandleTable.shared.look(loan, LoanOwner.self)
-    let place = unsafe found.part
-    return try unsafe found.with { loans throws(CFailure) in
-      let byteCount = byte_count == .max ? nil : Int(clamping: byte_count)
-      if let byteCount, loans[place].loan?.admits(byteCount: byteCount) != true {
-        throw .argument(
-          "\(byteCount) bytes are not a frame of this format; pass FRAMEBUS_WHOLE, at least the "
-            + "format's byte_count for a raw picture, else at most that and whole sample frames")
-      }
-      if let metadata = unsafe metadata {
-        loans[place].loan?.metadata = try unsafe load(metadata, "metadata").metadata()
-      }
-      // Retired afterwards, so that subscribers do not wait for that.
-      guard let published = loans[place].loan.take()?.publish(byteCount: byteCount) else {
-        throw .argument("the loan has ended; take another one")
-      }
-      HandleTable.shared.retire(loans[place].entry)
-      if let sequence = unsafe sequence { unsafe sequence.pointee = published.rawValue }
-      return FRAMEBUS_OK
-    }
-  }
-}
-
-@c @implementation
-public func framebus_loan_abandon(_ loan: OpaquePointer!) -> Int32 {
-  // SAFETY: the handle is looked up, not dereferenced.
-  attempt { () throws(CFailure) in
-    let found = try unsafe HandleTable.shared.deactivate(loan, LoanOwner.self)
-    let place = unsafe found.part
-    unsafe found.object._withUnsafeGuaranteedRef { $0[place].loan = nil }
-    return FRAMEBUS_OK
+    Int(try unsafe HandleTable.shared.find(publisher, PublisherBox.self).loanDescriptor())
   }
 }

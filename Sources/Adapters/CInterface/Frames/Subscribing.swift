@@ -144,7 +144,7 @@ public func framebus_subscriber_next(
   unsafe usingUnretained(subscriber, SubscriberBox.self, error) { box throws(CFailure) in
     let stop = try unsafe stopSignal(stop)
     try unsafe require(frame, "frame")
-    let place = try box.part.leases.freePlace()
+    let place = unsafe try box.part.leases.freePlace()
     // A poll reads no clock.
     if deadline_ns == 0 {
       guard let lease = try ReceiveError.converted(try box.part.subscriber.poll()) else {
@@ -167,12 +167,15 @@ public func framebus_subscriber_next(
 /// Describes a received frame to C, which holds its lease from now on.
 @inline(__always)
 private func deliver(
-  _ lease: consuming FrameLease, at place: LeaseBox,
+  _ lease: consuming FrameLease, at place: Unmanaged<LeaseBox>,
   into frame: UnsafeMutablePointer<framebus_frame>?
 ) throws(CFailure) -> Int {
   // SAFETY: as of all pointers of C (CStructures.swift).
   var filled = unsafe framebus_frame(lease)
-  unsafe filled.lease = place.fill(lease)
+  var filling = Optional(lease)
+  unsafe place._withUnsafeGuaranteedRef { place in
+    if let lease = filling.take() { unsafe filled.lease = place.fill(lease) }
+  }
   try unsafe store(filled, into: frame)
   return FRAMEBUS_OK
 }

@@ -2,13 +2,33 @@ import AppGroup
 import CFrameBus
 import GroupSemaphores
 import Platform
+import Synchronization
 
 /// SAFETY: as of all pointers of C (CStructures.swift), in this file.
 
 final class SemaphoreBox: Handled {
   static let kind = HandleKind.semaphore
   let semaphore: GroupSemaphore
+  private let waiting = Mutex<WaitThread?>(nil)
+
   init(_ semaphore: GroupSemaphore) { self.semaphore = semaphore }
+
+  /// Has the descriptor show the next permit, if there is a descriptor.
+  func arm() { waiting.withLock { $0 }?.arm() }
+
+  func descriptor() throws(CFailure) -> Int32 {
+    try waiting.withLock { waiting throws(CFailure) in
+      if let waiting { return waiting.descriptor }
+      // Weak, so that the permits are freed when the handle is closed.
+      let made = try WaitThread(named: "framebus-permit") { [weak semaphore] stop in
+        semaphore?.waitForPermit(stop: stop)
+      }
+      waiting = made
+      return made.descriptor
+    }
+  }
+
+  deinit { waiting.withLock { $0 }?.end() }
 }
 
 /// The name that C passes.
@@ -78,11 +98,21 @@ public func framebus_semaphore_wait(
     let stop = try unsafe stopSignal(stop)
     let result = try SemaphoreError.converted(
       try box.semaphore.wait(until: Deadline(monotonicNs: deadline_ns), stop: stop))
-    return switch result {
-    case .taken: FRAMEBUS_OK
-    case .timedOut: FRAMEBUS_TIMED_OUT
-    case .stopped: FRAMEBUS_STOPPED
+    switch result {
+    case .taken: return FRAMEBUS_OK
+    case .timedOut: box.arm()
+    case .stopped: return FRAMEBUS_STOPPED
     }
+    return FRAMEBUS_TIMED_OUT
+  }
+}
+
+@c @implementation
+public func framebus_semaphore_descriptor(
+  _ semaphore: OpaquePointer!, _ error: UnsafeMutablePointer<framebus_error>!
+) -> Int32 {
+  unsafe using(semaphore, SemaphoreBox.self, error) { box throws(CFailure) in
+    Int(try box.descriptor())
   }
 }
 

@@ -84,18 +84,14 @@ extension CFailure {
 
   init(_ error: LoanError) {
     switch error {
-    case .backpressure(let subscriber, let lagFrames):
-      self.init(
-        FRAMEBUS_ERROR_BACKPRESSURE,
-        "lossless subscriber \(subscriber) is \(lagFrames) frames behind; pass a later deadline, "
-          + "or run `framebus streams`")
     case .tooManyLoans(let maxLoans):
       self.init(
         FRAMEBUS_ERROR_LIMIT,
         "all \(maxLoans) loans are out; publish or abandon one first, or raise maximum_loans")
     case .paused:
       self.init(FRAMEBUS_ERROR_PAUSED, "the stream is paused; resume it before the next loan")
-    case .timedOut, .stopped: self.init(FRAMEBUS_ERROR_BACKPRESSURE, "\(error)")
+    case .backpressure, .timedOut, .stopped:
+      self.init(FRAMEBUS_ERROR_BACKPRESSURE, "\(error)")
     }
   }
 

@@ -65,6 +65,43 @@ private func report(_ failure: CFailure, into error: UnsafeMutablePointer<frameb
   try? unsafe store(filled, into: error)
 }
 
+/// Reports that a lossless subscriber is behind, without allocating: a publisher that polls has
+/// this result between any two frames.
+@inline(never)
+func reportBackpressure(
+  _ subscriber: Int, _ lagFrames: UInt64, into error: UnsafeMutablePointer<framebus_error>?
+) -> Int {
+  guard let error = unsafe error, unsafe error.pointee.size >= MemoryLayout<framebus_error>.size
+  else { return FRAMEBUS_ERROR_BACKPRESSURE }
+  unsafe error.pointee.code = Int32(FRAMEBUS_ERROR_BACKPRESSURE)
+  unsafe error.pointee.system_error = 0
+  unsafe withUnsafeMutableBytes(of: &error.pointee.message) { message in
+    var count = 0
+    func append(_ text: StaticString) {
+      // SAFETY: the texts and two numbers are shorter than the field.
+      unsafe (message.baseAddress! + count).copyMemory(
+        from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
+      count += text.utf8CodeUnitCount
+    }
+    func append(_ number: UInt64) {
+      var divisor: UInt64 = 1
+      while number / divisor >= 10 { divisor *= 10 }
+      while divisor > 0 {
+        unsafe message[count] = UInt8(ascii: "0") + UInt8(number / divisor % 10)
+        count += 1
+        divisor /= 10
+      }
+    }
+    append("lossless subscriber ")
+    append(UInt64(subscriber))
+    append(" is ")
+    append(lagFrames)
+    append(" frames behind; pass a later deadline, or run `framebus streams`")
+    unsafe message[count] = 0
+  }
+  return FRAMEBUS_ERROR_BACKPRESSURE
+}
+
 /// The structure that C passes as an argument.
 func load<Structure: BitwiseCopyable>(
   _ pointer: UnsafePointer<Structure>?, _ name: StaticString

@@ -177,10 +177,15 @@ int framebus_semaphore_open(framebus_group *group, const char *name,
 /* Removes it: present waits end with NOT_FOUND. */
 int framebus_semaphore_remove(framebus_group *group, const char *name, framebus_error *error);
 int framebus_semaphore_close(framebus_semaphore *semaphore);
-/* Takes a permit, sleeping until there is one: OK, TIMED_OUT, STOPPED. There is no descriptor to
- * wait on. */
+/* Takes a permit, sleeping until there is one: OK, TIMED_OUT, STOPPED. */
 int framebus_semaphore_wait(framebus_semaphore *semaphore, uint64_t deadline_ns,
                             framebus_stop *stop, framebus_error *error);
+/* A descriptor for poll(2): framebus_semaphore_wait with TIMED_OUT makes it unreadable until there
+ * is a permit, also one of a process that died, or the semaphore is removed. Nothing is taken, and
+ * others may be faster: call with deadline 0 until that returns TIMED_OUT. The first call starts a
+ * thread; while it waits, it wakes up four times a second. Do not read or close the descriptor; it
+ * lives as long as the handle. Else a negative error. */
+int framebus_semaphore_descriptor(framebus_semaphore *semaphore, framebus_error *error);
 int framebus_semaphore_post(framebus_semaphore *semaphore, framebus_error *error);
 int framebus_semaphore_get_value(framebus_semaphore *semaphore, uint32_t *value,
                                  framebus_error *error);
@@ -190,9 +195,10 @@ int framebus_semaphore_get_value(framebus_semaphore *semaphore, uint32_t *value,
 typedef struct framebus_secret framebus_secret;
 
 /* Opens one credential as a role, into memory that is locked against swapping, left out of core
- * dumps, between guard pages, and wiped by framebus_secret_close. The access is recorded in the
- * store's audit log. passphrase: of the role's key, NULL if it has none; wipe your copy.
- * PERMISSION: it was not granted to the role, or the passphrase is wrong; LIMIT: ulimit -l. */
+ * dumps, between guard pages, zeros in a forked child, and wiped by framebus_secret_close. The
+ * access is recorded in the store's audit log. passphrase: of the role's key, NULL if it has none;
+ * wipe your copy. PERMISSION: it was not granted to the role, or the passphrase is wrong; LIMIT:
+ * ulimit -l. */
 int framebus_secret_open(framebus_group *group, const char *role, const char *service,
                          const char *account, const char *passphrase, framebus_secret **secret,
                          framebus_error *error);

@@ -20,12 +20,14 @@
  *
  * WAITING. Every wait has a deadline, in nanoseconds of CLOCK_MONOTONIC: 0 has passed already, so
  * the call does not wait; FRAMEBUS_NEVER never passes. A stop handle ends a wait from another
- * thread. A subscriber, a publisher's subscribers, notifications and settings can be waited for by
- * descriptor, in an event loop of the caller's, without a thread.
+ * thread. Frames, loans, a publisher's subscribers, notifications, settings and permits can be
+ * waited for by descriptor, in an event loop of the caller's. What opens, lists or saves has a
+ * deadline and no descriptor; changes of settings wait up to 5 s for other writers.
  *
  * FORK. Handles do not survive fork(2): in the child each call fails with FRAMEBUS_ERROR_FORKED.
  * A child that continues without exec(3) keeps descriptors open, so peers notice the parent's end
- * only when the child ends too. The library may have started a thread, with all signals blocked.
+ * only when the child ends too. Secrets are zeros there. The library may have started threads; they
+ * block all signals that they do not cause themselves.
  */
 #ifndef FRAMEBUS_H
 #define FRAMEBUS_H
@@ -139,8 +141,17 @@ enum { /* why a stream is paused */
 int framebus_publisher_open(framebus_group *group, const char *name, const framebus_format *format,
                             const framebus_publisher_options *options,
                             framebus_publisher **publisher, framebus_error *error);
-/* Ends the stream for a reason (FRAMEBUS_END_...). Its loans are abandoned, and their memory is
- * unmapped. Subscribers receive the remaining frames first; leases stay valid. */
+/* Ends the stream for a reason (FRAMEBUS_END_...), and frees its name for another publisher.
+ * Subscribers receive the remaining frames first; leases stay valid. Waits for nobody. Until the
+ * publisher is closed, published frames can be read where they were written, and loans be written.
+ * From now on a loan can only be given back: framebus_loan_abandon returns OK, and
+ * framebus_loan_publish gives it back and returns FRAMEBUS_FINISHED, as all calls do that need a
+ * stream. framebus_publisher_get_status tells how many loans are out. */
+int framebus_publisher_finish(framebus_publisher *publisher, uint32_t reason,
+                              framebus_error *error);
+/* Ends the stream, if framebus_publisher_finish did not, and the publisher's handle. Waits for
+ * nobody: a loan that is out keeps the memory of the stream mapped, its own writable, until it is
+ * given back, as above; on any thread, at the same time as others. */
 int framebus_publisher_close(framebus_publisher *publisher, uint32_t reason,
                              framebus_error *error);
 
@@ -163,6 +174,12 @@ typedef struct framebus_slot {
  * 0), LIMIT with maximum_loans out, PAUSED. stop may be NULL. */
 int framebus_publisher_loan(framebus_publisher *publisher, uint64_t deadline_ns,
                             framebus_stop *stop, framebus_slot *slot, framebus_error *error);
+/* A descriptor for poll(2): framebus_publisher_loan with BACKPRESSURE or TIMED_OUT makes it
+ * unreadable until a loan may succeed. It can be readable for nothing: call with deadline 0 until
+ * that returns BACKPRESSURE. Meanwhile a subscriber that makes no progress loses lossless delivery,
+ * as in a call that waits. The first call starts a thread, which sleeps until it is needed. Do not
+ * read or close the descriptor; it lives as long as the publisher. Else a negative error. */
+int framebus_publisher_loan_descriptor(framebus_publisher *publisher, framebus_error *error);
 
 #define FRAMEBUS_WHOLE UINT64_MAX
 /* Publishes a loan: the frame is visible to all subscribers, and the loan ends. metadata: NULL is

@@ -9,6 +9,8 @@ struct RingReport {
   var baselines = ["limit", "iceoryx"]
   /// What processes exchange, for headings.
   var noun = "frame"
+  /// Whether processor time is compared too.
+  var comparesProcessorTime = false
 
   var report: BenchReport {
     BenchReport(
@@ -76,14 +78,19 @@ struct RingReport {
     if hasTail { headings += ["p99", "p99.9"] }
     let hasProcessorTime = measure != .calls && !row.scenario.traits.contains(.polls)
     if hasProcessorTime { headings.append("CPU ns a \(noun)") }
+    let comparesTime = hasProcessorTime && comparesProcessorTime
+    if comparesTime { headings += baselines.map { "CPU × \($0)" } }
     var table = TextTable(headings)
     for column in row.columns {
       var cells = [
         column.subject.name, text(column, measure.figure, places: measure.places),
       ]
-      cells += baselines.map { ratio(column, to: $0, in: row) }
+      cells += baselines.map { ratio(column, to: $0, in: row, measure.figure) }
       if hasTail { cells += [text(column, \.p99), text(column, \.p999)] }
       if hasProcessorTime { cells.append(text(column, \.processorNsPerFrame)) }
+      if comparesTime {
+        cells += baselines.map { ratio(column, to: $0, in: row, \.processorNsPerFrame) }
+      }
       table.add(cells)
     }
     return [row.scenario.name, ""] + table.lines + [""]
@@ -103,9 +110,11 @@ struct RingReport {
     spread(column, figure)?.text(places: places) ?? ""
   }
 
-  /// The ratio of the row's figure within each round, so that load on the machine affects both.
-  private func ratio(_ column: RingRow.Column, to name: String, in row: RingRow) -> String {
-    let figure = row.scenario.measure.figure
+  /// The ratio of a figure within each round, so that load on the machine affects both.
+  private func ratio(
+    _ column: RingRow.Column, to name: String, in row: RingRow,
+    _ figure: (RingFinding) -> Double?
+  ) -> String {
     guard let other = row.columns.first(where: { $0.subject.name == name }) else { return "" }
     let ratios = zip(column.rounds, other.rounds).compactMap { own, other -> Double? in
       guard let own = figure(own), let other = figure(other), other > 0 else { return nil }

@@ -61,6 +61,32 @@ struct RingSubjects {
 }
 
 extension BenchRun {
+  /// Measures every subject in one scenario after the other, each after rounds that do not count:
+  /// until all subjects repeat their figure of the round before, or at most `warmUps`.
+  func settledRows(
+    of scenarios: [RingScenario], _ subjects: [RingSubject], warmUps: Int,
+    measure: (RingScenario, RingSubject) throws -> RingFinding
+  ) throws -> [RingRow] {
+    try scenarios.flatMap { scenario in
+      let supported = subjects.filter { $0.supports(scenario) }
+      var former: [Double] = []
+      for warmUp in 1...warmUps {
+        terminal.progress("warm-up \(warmUp) of \(warmUps) at most: \(scenario.name)")
+        let figures = try supported.map {
+          scenario.measure.figure(try measure(scenario, $0)) ?? 0
+        }
+        defer { former = figures }
+        if former.count == figures.count, zip(former, figures).allSatisfy(Self.agree) { break }
+      }
+      return try rows(of: [scenario], supported, measure: measure)
+    }
+  }
+
+  /// Within a tenth.
+  private static func agree(_ one: Double, _ other: Double) -> Bool {
+    abs(one - other) <= max(one, other) / 10
+  }
+
   /// Measures every subject in every scenario, once in each round.
   func rows(
     of scenarios: [RingScenario], _ subjects: [RingSubject],

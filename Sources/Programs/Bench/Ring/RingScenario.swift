@@ -38,6 +38,8 @@ struct RingScenario: Sendable {
     static let checks = Traits(rawValue: 128)
     /// The publisher lists credentials instead of opening one.
     static let lists = Traits(rawValue: 256)
+    /// The publisher receives each frame itself, on its thread.
+    static let receives = Traits(rawValue: 512)
   }
 
   let name: String
@@ -64,16 +66,20 @@ struct RingScenario: Sendable {
     event("64 B at 1 kHz", smallBytes, 1000),
     event("3.1 MB at 60 Hz", mediumBytes, 60, depth: 2),
     event("8.3 MB at 60 Hz", largeBytes, 60, depth: 2),
-    RingScenario(name: "polling rate 64 B", measure: .rate, bytes: smallBytes, traits: .polls),
-    RingScenario(
-      name: "polling rate 64 B, lossless", measure: .rate, bytes: smallBytes,
-      traits: [.polls, .lossless]),
-    RingScenario(name: "event rate 64 B", measure: .rate, bytes: smallBytes, traits: .lossless),
+    pollingRate, losslessRate, eventRate,
     filled("3.1 MB", mediumBytes),
     filled("8.3 MB", largeBytes),
     many(4), many(8),
     idle(0), idle(1), idle(8),
   ]
+
+  static let pollingRate = RingScenario(
+    name: "polling rate 64 B", measure: .rate, bytes: smallBytes, traits: .polls)
+  static let losslessRate = RingScenario(
+    name: "polling rate 64 B, lossless", measure: .rate, bytes: smallBytes,
+    traits: [.polls, .lossless])
+  static let eventRate = RingScenario(
+    name: "event rate 64 B", measure: .rate, bytes: smallBytes, traits: .lossless)
 
   static let counted: [RingScenario] = [
     RingScenario(
@@ -82,13 +88,13 @@ struct RingScenario: Sendable {
     asleep(1), asleep(8),
   ]
 
-  private static func polling(_ size: String, _ bytes: Int, depth: Int = 8) -> RingScenario {
+  static func polling(_ size: String, _ bytes: Int, depth: Int = 8) -> RingScenario {
     RingScenario(
       name: "polling latency \(size) at 20 kHz", measure: .latency, bytes: bytes,
       framesPerSecond: 20_000, depth: depth, traits: .polls)
   }
 
-  private static func event(
+  static func event(
     _ size: String, _ bytes: Int, _ framesPerSecond: Int, depth: Int = 8
   ) -> RingScenario {
     RingScenario(
@@ -108,7 +114,7 @@ struct RingScenario: Sendable {
       bytes: smallBytes, framesPerSecond: 1000, subscribers: count)
   }
 
-  private static func idle(_ count: Int) -> RingScenario {
+  static func idle(_ count: Int) -> RingScenario {
     RingScenario(
       name: "publish cost, idle subscribers: \(count)", measure: .cost, bytes: smallBytes,
       subscribers: count, traits: .idles)
@@ -132,7 +138,8 @@ struct RingScenario: Sendable {
       "subscribers=\(subscribers)", "depth=\(depth)", flag("polls", .polls),
       flag("fills", .fills), flag("lossless", .lossless), flag("idles", .idles),
       flag("spins", .spins), flag("times", .times), flag("works", .works),
-      flag("checks", .checks), flag("lists", .lists), "credentials=\(credentials)",
+      flag("checks", .checks), flag("lists", .lists), flag("receives", .receives),
+      "credentials=\(credentials)",
       "lasts=\(measure == .last ? 1 : 0)",
     ]
   }

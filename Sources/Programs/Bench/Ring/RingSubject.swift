@@ -32,7 +32,7 @@ struct RingSubject: Sendable {
   }
 
   /// Peers may be missing or broken; FrameBus and the baseline may not.
-  var isPeer: Bool { name != "framebus" && name != "limit" }
+  var isPeer: Bool { !["framebus", "limit", "c", "swift"].contains(name) }
 
   func supports(_ scenario: RingScenario) -> Bool {
     if scenario.traits.contains(.polls), !canPoll { return false }
