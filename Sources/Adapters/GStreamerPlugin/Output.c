@@ -2,6 +2,7 @@
 
 struct Output {
   gint references;
+  gint interruptions;
   GMutex lock; // serializes all calls on the publisher and its loans
   framebus_publisher *publisher;
   guint epoch;
@@ -144,6 +145,17 @@ int output_loan(Output *output, guint64 deadline_ns, framebus_stop *stop, GstMem
     g_mutex_unlock(&output->lock);
     if (result != FRAMEBUS_TIMED_OUT || until == deadline_ns) return result;
   }
+}
+
+void output_interrupt(Output *output) { g_atomic_int_inc(&output->interruptions); }
+
+int output_await_slot(Output *output, GstMemory **memory) {
+  gint before = g_atomic_int_get(&output->interruptions);
+  int result;
+  do {
+    result = output_loan(output, framebus_after_ns(step), NULL, memory, NULL);
+  } while (result == FRAMEBUS_TIMED_OUT && g_atomic_int_get(&output->interruptions) == before);
+  return result;
 }
 
 int output_publish(Output *output, GstMemory *memory, const framebus_metadata *metadata,

@@ -19,8 +19,7 @@ public protocol BenchSuite: Sendable {
 public let benchSuites: [any BenchSuite] = [
   RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
   CaptureSuite.bus, CaptureSuite.windows, DemandSuite(), RecordSuite(), UploadSuite(),
-  DestinationsSuite(),
-  BitrateSuite(), PythonSuite(),
+  DestinationsSuite(), BitrateSuite(), PythonSuite(), GStreamerSuite(),
 ]
 
 /// The options of one `framebus bench` command.
