@@ -19,12 +19,16 @@ static void fail(const char *text) {
   exit(1);
 }
 
-static GstElement *launch(char *description) {
+static void launch(char *description) {
   GError *error = NULL;
-  pipeline = gst_parse_launch(description, &error);
+  GstElement *elements = gst_parse_launch(description, &error);
   g_free(description);
-  if (pipeline == NULL || error != NULL) fail(error == NULL ? "gst_parse_launch" : error->message);
-  return pipeline;
+  if (elements == NULL || error != NULL) fail(error == NULL ? "gst_parse_launch" : error->message);
+  pipeline = elements;
+  // One element alone is not a pipeline, and has no clock.
+  if (GST_IS_PIPELINE(elements)) return;
+  pipeline = gst_pipeline_new(NULL);
+  gst_bin_add(GST_BIN(pipeline), elements);
 }
 
 static void play(void) {
@@ -52,7 +56,7 @@ static void negotiate(const ring_job *job) {
   GstPad *target = gst_element_get_static_pad(sink, "sink");
   pad = gst_pad_new("source", GST_PAD_SRC);
   gst_pad_set_active(pad, TRUE);
-  if (gst_pad_link_full(pad, target, GST_PAD_LINK_CHECK_NOTHING) != GST_PAD_LINK_OK) fail("gst_pad_link");
+  if (gst_pad_link(pad, target) != GST_PAD_LINK_OK) fail("gst_pad_link");
   gchar *text = caps_of(job);
   GstCaps *caps = gst_caps_from_string(text);
   GstSegment segment;
