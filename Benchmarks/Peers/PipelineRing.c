@@ -46,13 +46,14 @@ static gchar *caps_of(const ring_job *job) {
 
 // MARK: Publishing
 
+static GstElement *sink;
 static GstPad *pad;
 static GstBufferPool *pool;
 static GstAllocator *allocator;
 
 // Introduces the pad to the sink, and takes the memory that it offers.
 static void negotiate(const ring_job *job) {
-  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   GstPad *target = gst_element_get_static_pad(sink, "sink");
   pad = gst_pad_new("source", GST_PAD_SRC);
   gst_pad_set_active(pad, TRUE);
@@ -84,7 +85,6 @@ static void negotiate(const ring_job *job) {
   gst_caps_unref(caps);
   g_free(text);
   gst_object_unref(target);
-  gst_object_unref(sink);
 }
 
 static GstBuffer *new_buffer(const ring_job *job, GstMapInfo *map) {
@@ -128,6 +128,8 @@ static void publish(const ring_job *job) {
     ring_write(run, map.data);
     push(buffer, &map);
   }
+  // The receiver ends with the first end frame; shmsink would wait for another one.
+  if (!is_framebus) g_object_set(sink, "wait-for-connection", FALSE, NULL);
   while (ring_unreleased(run)) {
     GstBuffer *buffer = new_buffer(job, &map);
     ring_write_end(map.data);
@@ -175,14 +177,14 @@ static GstFlowReturn take(GstAppSink *sink, gpointer data) {
 }
 
 static gchar *source_of(const ring_job *job) {
-  const char *sink = "appsink name=sink sync=false async=false";
+  const char *last = "appsink name=sink sync=false async=false";
   if (is_framebus) {
     return g_strdup_printf("framebussrc stream=bench root=%s %s ! %s", job->directory,
-                           job->lossless ? "policy=lossless start=oldest" : "", sink);
+                           job->lossless ? "policy=lossless start=oldest" : "", last);
   }
   gchar *caps = caps_of(job);
   gchar *text = g_strdup_printf("shmsrc socket-path=%s/shmsink is-live=true ! %s ! %s",
-                                job->directory, caps, sink);
+                                job->directory, caps, last);
   g_free(caps);
   return text;
 }
@@ -194,8 +196,8 @@ static void subscribe(const ring_job *job) {
   GstBus *bus = gst_element_get_bus(pipeline);
   gst_bus_set_sync_handler(bus, on_message, NULL, NULL);
   GstAppSinkCallbacks callbacks = {.new_sample = take};
-  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
-  gst_app_sink_set_callbacks(GST_APP_SINK(sink), &callbacks, NULL, NULL);
+  GstElement *last = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  gst_app_sink_set_callbacks(GST_APP_SINK(last), &callbacks, NULL, NULL);
   play();
   while (sem_wait(&ended) != 0) continue;
   ring_report_receiving(receiving);
