@@ -1,6 +1,7 @@
-// Pipelines of GStreamer's as subjects of `framebus bench gstreamer`. The program's name selects the
-// elements: framebussink and framebussrc, or shmsink and shmsrc. The publisher pushes pictures from a
-// pad, as an earlier element does, in memory that the sink offers; the receiver is appsink's callback.
+// Pipelines of GStreamer's as subjects of `framebus bench gstreamer`. The program's name selects
+// the elements: framebussink and framebussrc, or shmsink and shmsrc. The publisher pushes pictures
+// from a pad, as an earlier element does, in memory that the sink offers; the receiver is the
+// callback of appsink.
 #define _GNU_SOURCE
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>

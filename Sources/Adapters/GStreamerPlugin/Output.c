@@ -109,7 +109,11 @@ static int loan_slot(Output *output, guint64 deadline_ns, framebus_stop *stop, G
     g_once_init_leave(&allocator, made);
   }
   framebus_slot slot = FRAMEBUS_SLOT_INIT;
-  int result = framebus_publisher_loan(output->publisher, deadline_ns, stop, &slot, error);
+  // Without a wait there is no system call.
+  int result = framebus_publisher_loan(output->publisher, 0, NULL, &slot, error);
+  if (result == FRAMEBUS_ERROR_BACKPRESSURE && deadline_ns > 0) {
+    result = framebus_publisher_loan(output->publisher, deadline_ns, stop, &slot, error);
+  }
   if (result != FRAMEBUS_OK) return result;
   SlotMemory *made = g_new0(SlotMemory, 1);
   gst_memory_init(&made->memory, GST_MEMORY_FLAG_NO_SHARE, allocator, NULL, (gsize)slot.capacity,
