@@ -132,6 +132,9 @@ class Receiving:
         if stamp > UNTIMED:
             self.values.append(now() - stamp)
         if stamp != WARM_UP:
+            # Starting and warming up are not counted.
+            if self.frames == 0:
+                self.cpu = time.process_time_ns()
             self.frames += 1
         return True
 

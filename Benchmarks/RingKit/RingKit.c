@@ -233,6 +233,9 @@ void ring_check_sum(const void *frame, size_t bytes, uint64_t number) {
   exit(3);
 }
 
+/// With the first counted frame, the processor time of starting and warming up is not counted.
+void ring_warm(ring_receiving *run) { run->cpu_ns = processor_ns(); }
+
 void ring_lose(ring_receiving *run, uint64_t number) {
   // A subscriber may attach while frames are published; earlier frames were not lost.
   if (run->last != 0 && number > run->last) run->lost += number - run->last - 1;

@@ -2,68 +2,14 @@
 //
 //   plugin_harness COMMAND ROOT [N]      see the table at the end; prints figures, a line each
 //
-// build: cc -o plugin_harness plugin_harness.c $(pkg-config --cflags --libs gstreamer-check-1.0
-//   gstreamer-video-1.0)
-#include <gst/check/gstharness.h>
-#include <gst/gst.h>
-#include <gst/video/video.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+// build: cc -o plugin_harness plugin_harness.c plugin_queries.c
+//   $(pkg-config --cflags --libs gstreamer-check-1.0 gstreamer-video-1.0 framebus)
 #include <unistd.h>
 
-static const char *root;
-static int count;
+#include "plugin_kit.h"
 
-static void fail(const char *what) {
-  fprintf(stderr, "plugin_harness: %s\n", what);
-  exit(1);
-}
-
-static GstElement *launch(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  gchar *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch(text, &error);
-  if (error != NULL) fail(error->message);
-  g_free(text);
-  return pipeline;
-}
-
-// Waits for a message of these types; fails with the text of an error that is not among them.
-static GstMessage *await(GstElement *pipeline, GstMessageType types) {
-  GstBus *bus = gst_element_get_bus(pipeline);
-  GstMessage *message =
-      gst_bus_timed_pop_filtered(bus, 120 * GST_SECOND, types | GST_MESSAGE_ERROR);
-  gst_object_unref(bus);
-  if (message == NULL) fail("no message within two minutes");
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !(types & GST_MESSAGE_ERROR)) {
-    GError *error = NULL;
-    gst_message_parse_error(message, &error, NULL);
-    fail(error->message);
-  }
-  return message;
-}
-
-static void end(GstElement *pipeline) {
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(pipeline);
-}
-
-static guint64 figure(GstElement *element, const char *name) {
-  GstStructure *stats = NULL;
-  guint64 value = 0;
-  g_object_get(element, "stats", &stats, NULL);
-  if (!gst_structure_get_uint64(stats, name, &value)) {
-    guint held = 0;
-    if (!gst_structure_get_uint(stats, name, &held)) fail(name);
-    value = held;
-  }
-  gst_structure_free(stats);
-  return value;
-}
+const char *root;
+int count;
 
 static long entries(const char *directory) {
   GDir *list = g_dir_open(directory, 0, NULL);
@@ -93,48 +39,6 @@ static void print_resources(const char *when) {
   printf("%s descriptors=%ld mappings=%ld threads=%ld resident=%ld\n", when,
          entries("/proc/self/fd"), mappings(), entries("/proc/self/task"), resident_kilobytes());
   fflush(stdout);
-}
-
-static GstHarness *sink_harness(const char *options) {
-  gchar *text = g_strdup_printf("framebussink name=sink root=%s stream=a sync=false %s", root,
-                                options);
-  GstHarness *harness = gst_harness_new_parse(text);
-  g_free(text);
-  gst_harness_use_systemclock(harness);
-  return harness;
-}
-
-static GstHarness *source_harness(const char *options) {
-  gchar *text = g_strdup_printf("framebussrc name=source root=%s stream=a %s", root, options);
-  GstHarness *harness = gst_harness_new_parse(text);
-  g_free(text);
-  gst_harness_use_systemclock(harness);
-  gst_harness_play(harness);
-  return harness;
-}
-
-static gchar *picture_caps(int width, int height) {
-  return g_strdup_printf("video/x-raw,format=BGRx,width=%d,height=%d,framerate=30/1", width,
-                         height);
-}
-
-static GstBuffer *picture(int width, int height, int value) {
-  gsize size = (gsize)width * (gsize)height * 4;
-  GstBuffer *buffer = gst_buffer_new_allocate(NULL, size, NULL);
-  gst_buffer_memset(buffer, 0, (guint8)value, size);
-  GST_BUFFER_PTS(buffer) = 0;
-  return buffer;
-}
-
-static void push(GstHarness *harness, GstBuffer *buffer) {
-  GstFlowReturn flow = gst_harness_push(harness, buffer);
-  if (flow != GST_FLOW_OK) fail(gst_flow_get_name(flow));
-}
-
-static GstBuffer *pull(GstHarness *harness) {
-  GstBuffer *buffer = gst_harness_pull(harness);
-  if (buffer == NULL) fail("no buffer within a minute");
-  return buffer;
 }
 
 // N changes of the caps, each with a frame that arrives in its size and with its content.
@@ -555,6 +459,10 @@ int main(int argument_count, char **arguments) {
       {"write-in-place", write_in_place}, {"interrupt", interrupt},
       {"receive", receive},               {"publish-again", publish_again},
       {"lag", lag},                       {"leak", leak},
+      {"answer-queries", answer_queries}, {"report-utilization", report_utilization},
+      {"drop-late", drop_late},           {"begin-at-zero", begin_at_zero},
+      {"flush", flush_in_midstream},      {"interrupt-sink", interrupt_sink},
+      {"scale", scale_to_square},         {"wait-for-slots", wait_for_slots},
   };
   gst_init(NULL, NULL);
   if (argument_count < 3) fail("usage: plugin_harness COMMAND ROOT [N]");

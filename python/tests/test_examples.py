@@ -18,6 +18,12 @@ except ImportError:
     cv2 = None
 
 
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
 class ExampleTests(BusTest):
     def example(self, name: str, *arguments: str) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
@@ -53,6 +59,10 @@ class ExampleTests(BusTest):
     )
     def test_tensors_by_dlpack(self) -> None:
         self.assertRegex(self.watch("tensor.py"), r"^frame \d+: mean \[")
+
+    @unittest.skipUnless(torch, "PyTorch is not installed (apt-get install python3-torch)")
+    def test_pytorch_finds_edges(self) -> None:
+        self.assertRegex(self.watch("edges.py", "canvas"), r"^frame \d+: [1-9]\d* pixels of edges$")
 
     def test_programs_of_the_pages_are_those_of_the_examples(self) -> None:
         sources = [path.read_text().split('"""', 2)[2].strip() for path in EXAMPLES.glob("*.py")]

@@ -157,6 +157,7 @@ bool ring_pace(ring_publishing *run);
 bool ring_lap(ring_publishing *run);
 void ring_fill(void *frame, size_t bytes, uint64_t number);
 void ring_check_sum(const void *frame, size_t bytes, uint64_t number);
+void ring_warm(ring_receiving *run);
 void ring_lose(ring_receiving *run, uint64_t number);
 void ring_note_last(ring_receiving *run, uint64_t number, uint64_t ns);
 void ring_count_last(ring_publishing *run);
@@ -219,7 +220,7 @@ static inline bool ring_take(ring_receiving *run, const void *frame) {
     ring_count(run->buckets, ns);
     if (run->job->lasts) ring_note_last(run, number, ns);
   }
-  if (stamp != RING_WARM_UP) run->frames++;
+  if (stamp != RING_WARM_UP && run->frames++ == 0) ring_warm(run);
   if (number != run->last + 1) ring_lose(run, number);
   run->last = number;
   if (run->job->fills) ring_check_sum(frame, run->job->bytes, number);

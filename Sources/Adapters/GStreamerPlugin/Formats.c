@@ -104,6 +104,11 @@ static gboolean read_picture(PluginFormat *self, const GstCaps *caps, const char
     *problem = "the caps are incomplete";
     return FALSE;
   }
+  if (GST_VIDEO_INFO_PAR_N(&self->video) != GST_VIDEO_INFO_PAR_D(&self->video)) {
+    *problem = "its pixels are not square, and streams have only such; put videoscale before "
+               "framebussink";
+    return FALSE;
+  }
   if (GST_VIDEO_INFO_IS_INTERLACED(&self->video)) {
     *problem = "the picture is interlaced; put deinterlace before framebussink";
     return FALSE;

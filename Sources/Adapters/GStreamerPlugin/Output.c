@@ -2,6 +2,7 @@
 
 struct Output {
   gint references;
+  gint interruptions;
   GMutex lock; // serializes all calls on the publisher and its loans
   framebus_publisher *publisher;
   guint epoch;
@@ -108,7 +109,11 @@ static int loan_slot(Output *output, guint64 deadline_ns, framebus_stop *stop, G
     g_once_init_leave(&allocator, made);
   }
   framebus_slot slot = FRAMEBUS_SLOT_INIT;
-  int result = framebus_publisher_loan(output->publisher, deadline_ns, stop, &slot, error);
+  // Without a wait there is no system call.
+  int result = framebus_publisher_loan(output->publisher, 0, NULL, &slot, error);
+  if (result == FRAMEBUS_ERROR_BACKPRESSURE && deadline_ns > 0) {
+    result = framebus_publisher_loan(output->publisher, deadline_ns, stop, &slot, error);
+  }
   if (result != FRAMEBUS_OK) return result;
   SlotMemory *made = g_new0(SlotMemory, 1);
   gst_memory_init(&made->memory, GST_MEMORY_FLAG_NO_SHARE, allocator, NULL, (gsize)slot.capacity,
@@ -144,6 +149,17 @@ int output_loan(Output *output, guint64 deadline_ns, framebus_stop *stop, GstMem
     g_mutex_unlock(&output->lock);
     if (result != FRAMEBUS_TIMED_OUT || until == deadline_ns) return result;
   }
+}
+
+void output_interrupt(Output *output) { g_atomic_int_inc(&output->interruptions); }
+
+int output_await_slot(Output *output, GstMemory **memory) {
+  gint before = g_atomic_int_get(&output->interruptions);
+  int result;
+  do {
+    result = output_loan(output, framebus_after_ns(step), NULL, memory, NULL);
+  } while (result == FRAMEBUS_TIMED_OUT && g_atomic_int_get(&output->interruptions) == before);
+  return result;
 }
 
 int output_publish(Output *output, GstMemory *memory, const framebus_metadata *metadata,

@@ -25,6 +25,9 @@ void output_pause(Output *output, gboolean is_paused);
 // it waits for subscribers until the deadline in short steps, so that other threads get their turn.
 int output_loan(Output *output, guint64 deadline_ns, framebus_stop *stop, GstMemory **memory,
                 framebus_error *error);
+// The same, until output_interrupt().
+int output_await_slot(Output *output, GstMemory **memory);
+void output_interrupt(Output *output);
 // Waits until there is a subscriber. OK or STOPPED.
 int output_wait(Output *output, framebus_stop *stop);
 // Publishes a slot of this output and epoch that was not published before.

@@ -91,12 +91,25 @@ static gboolean stop(GstBaseSink *sink) {
   return TRUE;
 }
 
+// The stream, for a thread other than that of the frames.
+static Output *ref_output(FramebusSink *self) {
+  GST_OBJECT_LOCK(self);
+  Output *output = self->output != NULL ? output_ref(self->output) : NULL;
+  GST_OBJECT_UNLOCK(self);
+  return output;
+}
+
 static gboolean unlock(GstBaseSink *sink) {
   FramebusSink *self = FRAMEBUS_SINK(sink);
   g_mutex_lock(&self->waiting);
   self->renews_stop = FALSE;
   if (self->stop != NULL) framebus_stop_raise(self->stop);
   g_mutex_unlock(&self->waiting);
+  // The thread of the frames may wait in the pool, too.
+  Output *output = ref_output(self);
+  if (output == NULL) return TRUE;
+  output_interrupt(output);
+  output_unref(output);
   return TRUE;
 }
 
@@ -164,11 +177,23 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps) {
   return is_same || sink_apply_format(self);
 }
 
-// In the order of the sink's own list: upstream's may begin with a format that few can use.
+// In the order of the sink's own list: upstream's may begin with a format that few can use. Pixels
+// are square if upstream can make them so, as videoscale does; else set_caps says what is wrong.
 static GstCaps *get_caps(GstBaseSink *sink, GstCaps *filter) {
   GstCaps *own = gst_pad_get_pad_template_caps(GST_BASE_SINK_PAD(sink));
   if (filter == NULL) return own;
-  GstCaps *caps = gst_caps_intersect_full(own, filter, GST_CAPS_INTERSECT_FIRST);
+  GstCaps *square = gst_caps_copy(own);
+  for (guint i = 0; i < gst_caps_get_size(square); i += 1) {
+    GstStructure *structure = gst_caps_get_structure(square, i);
+    if (!gst_structure_has_name(structure, "video/x-raw")) continue;
+    gst_structure_set(structure, "pixel-aspect-ratio", GST_TYPE_FRACTION, 1, 1, NULL);
+  }
+  GstCaps *caps = gst_caps_intersect_full(square, filter, GST_CAPS_INTERSECT_FIRST);
+  if (gst_caps_is_empty(caps)) {
+    gst_caps_unref(caps);
+    caps = gst_caps_intersect_full(own, filter, GST_CAPS_INTERSECT_FIRST);
+  }
+  gst_caps_unref(square);
   gst_caps_unref(own);
   return caps;
 }
@@ -180,9 +205,7 @@ static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query) {
   GstVideoInfo video;
   gst_query_parse_allocation(query, &caps, &needs_pool);
   if (caps == NULL || !gst_video_info_from_caps(&video, caps)) return FALSE;
-  GST_OBJECT_LOCK(self);
-  Output *output = self->output != NULL ? output_ref(self->output) : NULL;
-  GST_OBJECT_UNLOCK(self);
+  Output *output = ref_output(self);
   if (needs_pool && output != NULL) {
     GstBufferPool *pool = slot_pool_new(output, &video);
     gst_query_add_allocation_pool(query, pool, (guint)GST_VIDEO_INFO_SIZE(&video), 0, 0);
@@ -386,6 +409,8 @@ static void framebus_sink_init(FramebusSink *self) {
   self->sound = FRAMEBUS_KIND_APP_AUDIO;
   self->loans = default_loans;
   self->orientation = 1;
+  // Caps without a pixel-aspect-ratio are not a subset of what get_caps returns.
+  GST_PAD_SET_ACCEPT_TEMPLATE(GST_BASE_SINK_PAD(self));
   gst_base_sink_set_qos_enabled(GST_BASE_SINK(self), TRUE);
   gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(self), FALSE);
 }

@@ -20,6 +20,7 @@ typedef struct {
   gboolean has_waited; // for a subscriber of this stream
   guint32 orientation;
   gboolean lost_damage; // a frame was not published: the next one changes everything
+  guint64 known_drops;  // of the parent class, which drops late buffers before render()
 
   // Under the object's lock: allocation queries and state changes come on other threads.
   Output *output;

@@ -63,6 +63,17 @@ static gboolean make_room(FramebusSink *self, gsize size) {
 
 // ---- Metadata ----
 
+// Whether late buffers were dropped since the last call.
+static gboolean has_dropped(FramebusSink *self) {
+  GstStructure *stats = gst_base_sink_get_stats(GST_BASE_SINK(self));
+  guint64 dropped = 0;
+  gst_structure_get_uint64(stats, "dropped", &dropped);
+  gst_structure_free(stats);
+  gboolean is_more = dropped != self->known_drops;
+  self->known_drops = dropped;
+  return is_more;
+}
+
 static framebus_metadata metadata_of(FramebusSink *self, GstBuffer *buffer) {
   framebus_metadata metadata = {.size = sizeof metadata};
   framebus_metadata_now(&metadata, NULL);
@@ -94,7 +105,10 @@ static framebus_metadata metadata_of(FramebusSink *self, GstBuffer *buffer) {
     metadata.flags |= FRAMEBUS_FLAG_SILENCE;
   }
   if (self->format.is_raw_video) plugin_metadata_read_metas(&metadata, buffer);
-  if (self->lost_damage) metadata.damage_count = FRAMEBUS_DAMAGE_FULL;
+  gboolean is_partial = metadata.damage_count <= FRAMEBUS_MAXIMUM_DAMAGE;
+  if (self->lost_damage || (is_partial && has_dropped(self))) {
+    metadata.damage_count = FRAMEBUS_DAMAGE_FULL;
+  }
   return metadata;
 }
 

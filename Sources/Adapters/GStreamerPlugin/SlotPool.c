@@ -49,16 +49,23 @@ static gboolean start(GstBufferPool *pool) {
   return TRUE;
 }
 
-// Never waits: without a free slot the buffer has ordinary memory, which the sink copies.
+static gboolean take_slot(SlotPool *self, gboolean may_wait, GstMemory **memory) {
+  if (self->epoch != output_epoch(self->output)) return FALSE;
+  int result = may_wait ? output_await_slot(self->output, memory)
+                        : output_loan(self->output, 0, NULL, memory, NULL);
+  return result == FRAMEBUS_OK;
+}
+
+// Waits for lossless subscribers alone. Without a free slot the buffer has ordinary memory, which
+// the sink copies.
 static GstFlowReturn acquire_buffer(GstBufferPool *pool, GstBuffer **buffer,
                                     GstBufferPoolAcquireParams *params) {
-  (void)params;
   SlotPool *self = (SlotPool *)pool;
   if (GST_BUFFER_POOL_IS_FLUSHING(pool)) return GST_FLOW_FLUSHING;
   GstMemory *memory = NULL;
   gsize size = GST_VIDEO_INFO_SIZE(&self->video);
-  gboolean is_current = self->epoch == output_epoch(self->output);
-  if (is_current && output_loan(self->output, 0, NULL, &memory, NULL) == FRAMEBUS_OK) {
+  gboolean may_wait = params == NULL || !(params->flags & GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT);
+  if (take_slot(self, may_wait, &memory)) {
     *buffer = gst_buffer_new();
     gst_memory_resize(memory, 0, size);
     gst_buffer_append_memory(*buffer, memory);

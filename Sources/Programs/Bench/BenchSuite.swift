@@ -20,6 +20,7 @@ public let benchSuites: [any BenchSuite] = [
   RingSuite(), RingCallsSuite(), CSuite(), NotifySuite(), DefaultsSuite(), LogSuite(),
   CredentialSuite(), CaptureSuite.bus, CaptureSuite.windows, DemandSuite(), RecordSuite(),
   UploadSuite(), DestinationsSuite(), CameraSuite(), BitrateSuite(), PythonSuite(),
+  GStreamerSuite(),
 ]
 
 /// The options of one `framebus bench` command.

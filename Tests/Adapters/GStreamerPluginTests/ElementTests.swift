@@ -39,6 +39,43 @@ import Testing
     #expect(try scene.lines(of: "lag", 40) == ["accounted for"])
   }
 
+  @Test func sourceAnswersLatencyQueriesByItsProperties() throws {
+    #expect(
+      try scene.lines(of: "answer-queries") == ["live 0 latency 0", "live 1 latency 33000000"])
+  }
+
+  @Test func loadOfLaterElementsReachesThePublisher() throws {
+    #expect(try scene.lines(of: "report-utilization") == ["utilization 0.75"])
+  }
+
+  /// The frame after a dropped one shows what both changed.
+  @Test func lateBuffersAreDroppedAndTheNextFrameIsWhole() throws {
+    #expect(
+      try scene.lines(of: "drop-late") == [
+        "frame 0 damage 0", "frame 1 damage 1", "frame 3 damage 0", "published 3 late 1",
+      ])
+  }
+
+  @Test func timesOfARecordingBeginAtZero() throws {
+    #expect(try scene.lines(of: "begin-at-zero") == ["pts 0", "pts 40000000", "pts 80000000"])
+  }
+
+  @Test func framesGoOnAfterFlushesInMidstream() throws {
+    #expect(try scene.lines(of: "flush", 50) == ["went on"])
+  }
+
+  @Test func stateChangesAndFlushesEndAWaitForASubscriber() throws {
+    #expect(try scene.lines(of: "interrupt-sink", 40) == ["interrupted"])
+  }
+
+  @Test func poolWaitsForLosslessSubscribersInsteadOfCopying() throws {
+    #expect(try scene.lines(of: "wait-for-slots", 24) == ["ordinary 0", "interrupted 1"])
+  }
+
+  @Test func videoscaleMakesPixelsSquare() throws {
+    #expect(try scene.lines(of: "scale") == ["square 1 shape 2.67"])
+  }
+
   @Test func inspectDescribesEachProperty() throws {
     for element in ["framebussrc", "framebussink"] {
       let result = try run(

@@ -30,6 +30,10 @@ import Testing
     }
     try requireError("is not allowed; use a–z", of: "framebussrc stream=A ! fakesink")
     try requireError("is not allowed; use a–z", of: "videotestsrc ! framebussink stream=A")
+    let caps = "video/x-raw,format=BGRx,pixel-aspect-ratio=4/3"
+    try requireError(
+      "its pixels are not square, and streams have only such; put videoscale before",
+      of: "videotestsrc ! \(caps) ! framebussink stream=a")
     try requireError("set the property stream", of: "framebussrc ! fakesink")
     try requireError("set the property stream", of: "videotestsrc ! framebussink")
   }

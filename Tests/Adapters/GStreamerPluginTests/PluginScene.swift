@@ -14,12 +14,19 @@ final class Plugin: Sendable {
     let build = URL(fileURLWithPath: try pathOfProgram("framebus")).deletingLastPathComponent()
     try output(of: scripts + "/library", [build.path, root.path])
     try output(of: scripts + "/gstreamer-plugin", [root.path])
-    let flags = try output(
-      of: "pkg-config", ["--cflags", "--libs", "gstreamer-check-1.0", "gstreamer-video-1.0"]
-    ).split { $0.isWhitespace }.map(String.init)
+    let flags = try TestSupport.run(
+      "pkg-config",
+      [
+        "--cflags", "--libs", "gstreamer-check-1.0", "gstreamer-base-1.0", "gstreamer-video-1.0",
+        "framebus",
+      ], environment: ["PKG_CONFIG_PATH": root.file("lib/pkgconfig")]
+    ).output.split { $0.isWhitespace }.map(String.init)
     try output(
       of: "cc",
-      ["-Wall", "-Wextra", "-Werror", "-O1", "-o", harness, tool("plugin_harness.c")] + flags)
+      [
+        "-Wall", "-Wextra", "-Werror", "-O1", "-o", harness, tool("plugin_harness.c"),
+        tool("plugin_queries.c"), "-Wl,-rpath," + root.file("lib"),
+      ] + flags)
   }
 
   var harness: String { root.file("harness") }
