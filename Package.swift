@@ -27,10 +27,12 @@ let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
-func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target {
+func fuzzer(
+  _ name: String, of module: Target.Dependency = "FrameBus", _ more: [Target.Dependency] = []
+) -> Target {
   .executableTarget(
     name: "Fuzz\(name)",
-    dependencies: [module, "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"],
+    dependencies: [module, "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"] + more,
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
@@ -299,6 +301,10 @@ let package = Package(
     bare("BareGrab", [media("CXCB")]), bare("BareSodium", ["RingKit", "CSodium"]),
     subject("UserSettings", ["RingKit"]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
+    .target(name: "NumberKit", path: "Benchmarks/NumberKit", cSettings: strictC),
+    .executableTarget(
+      name: "BareWayland", dependencies: ["NumberKit"], path: "Benchmarks/BareWayland",
+      cSettings: strictC + [whenMedia], linkerSettings: mediaLibraries("wayland-client")),
     bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
     bare("BareFutex", ["RingKit"]), bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
@@ -312,7 +318,7 @@ let package = Package(
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
-    subject("BusViewer", ["SubjectKit", "FrameBus", "AppGroup", "Platform"]),
+    subject("BusViewer", ["SubjectKit", "NumberKit", "FrameBus", "AppGroup", "Platform"]),
     .target(
       name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
       cSettings: strictC + [whenMedia],
@@ -331,6 +337,9 @@ let package = Package(
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
+    fuzzer(
+      "Compositors", of: "CaptureWayland", ["Capture", "FrameBus", "CWayland", "CPlayedCompositor"]),
+    .target(name: "CPlayedCompositor", path: "Fuzz/CPlayedCompositor", cSettings: strictC),
 
     // Tests, of real processes
     .target(
@@ -479,6 +488,7 @@ let package = Package(
       "BenchTests",
       [
         "Bench", "BusCLI", "BareGrab", "BareRing", "BusRing", "BusViewer", "BareDatagram",
+        "BareWayland",
         "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings", "BareLog", "BusLog",
         "BusLogger", "BusLogReader", "BareSodium", "BusCredential", "BareUpload", "LiveReceiver",
         "CaptureProgram", "UploadProgram",
