@@ -27,12 +27,10 @@ let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
-func fuzzer(
-  _ name: String, of module: Target.Dependency = "FrameBus", _ more: [Target.Dependency] = []
-) -> Target {
+func fuzzer(_ name: String, of modules: Target.Dependency...) -> Target {
   .executableTarget(
     name: "Fuzz\(name)",
-    dependencies: [module, "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"] + more,
+    dependencies: modules + ["FrameBus", "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"],
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
@@ -302,9 +300,7 @@ let package = Package(
     subject("UserSettings", ["RingKit"]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
     .target(name: "NumberKit", path: "Benchmarks/NumberKit", cSettings: strictC),
-    .executableTarget(
-      name: "BareWayland", dependencies: ["NumberKit"], path: "Benchmarks/BareWayland",
-      cSettings: strictC + [whenMedia], linkerSettings: mediaLibraries("wayland-client")),
+    bare("BareWayland", ["NumberKit", "CWayland"]),
     bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
     bare("BareFutex", ["RingKit"]), bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
@@ -337,8 +333,7 @@ let package = Package(
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
-    fuzzer(
-      "Compositors", of: "CaptureWayland", ["Capture", "FrameBus", "CWayland", "CPlayedCompositor"]),
+    fuzzer("Compositors", of: "CaptureWayland", "Capture", "CWayland", "CPlayedCompositor"),
     .target(name: "CPlayedCompositor", path: "Fuzz/CPlayedCompositor", cSettings: strictC),
 
     // Tests, of real processes
@@ -488,10 +483,9 @@ let package = Package(
       "BenchTests",
       [
         "Bench", "BusCLI", "BareGrab", "BareRing", "BusRing", "BusViewer", "BareDatagram",
-        "BareWayland",
         "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings", "BareLog", "BusLog",
         "BusLogger", "BusLogReader", "BareSodium", "BusCredential", "BareUpload", "LiveReceiver",
-        "CaptureProgram", "UploadProgram",
+        "CaptureProgram", "UploadProgram", "BareWayland",
       ]),
   ],
   swiftLanguageModes: [.v6]

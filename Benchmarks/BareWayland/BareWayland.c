@@ -20,7 +20,6 @@
 #include <wayland-client.h>
 
 #include "../../Sources/C/CWayland/Protocols/wlr-screencopy-unstable-v1-client.inc"
-#include "../../Sources/C/CWayland/Protocols/wlr-screencopy-unstable-v1-code.inc"
 
 enum { SLOTS = 3, ROLE_VERSION = 1 };
 

@@ -12,8 +12,8 @@
 
 enum {
   OBJECTS = 256, HANDLES = 300, FIRST_HANDLE = 0xff000000, REQUESTS = 4096,
-  /// How long the client may wait for an answer that does not come.
-  IDLE_MS = 3,
+  /// How long the client may wait for an answer that was left out, and for any other.
+  OMITTED_MS = 3, IDLE_MS = 500,
 };
 
 enum kind {
@@ -61,7 +61,7 @@ static struct {
   enum kind objects[OBJECTS];
   enum kind handles[HANDLES];
   uint32_t handleCount;
-  bool hasSessions, isUsed;
+  bool hasSessions, hasOmitted;
   pthread_t thread;
 } own;
 
@@ -169,16 +169,18 @@ static void add_handle(struct message *message) {
   own.handles[own.handleCount++] = HANDLE;
 }
 
-/// An event of some object: one of its kind, or bytes that are no event.
+/// An event of some object, of its kind or one that it does not have, up to 32 times.
 static void send_any(void) {
   enum kind kind;
   uint32_t object = any_object(&kind);
-  uint32_t opcode = next();
+  uint8_t choice = next();
+  uint32_t opcode = choice & 7;
+  unsigned repeats = choice >> 3;
   struct message message = event(object);
-  const char *letters = opcode < 8 ? events[kind][opcode] : NULL;
+  const char *letters = events[kind][opcode];
   if (letters == NULL) {
     for (unsigned count = next() % 16; count > 0; count--) put(&message, next_word());
-    send_event(&message, opcode % 8);
+    send_event(&message, opcode);
     return;
   }
   for (const char *letter = letters; *letter != 0; letter++) {
@@ -204,8 +206,16 @@ static void send_any(void) {
     put_text(&message, globals[number / 2 % GLOBALS].name);
     put(&message, next());
   }
-  if (kind == HANDLE && opcode == 0) own.handles[object - FIRST_HANDLE] = NOTHING;
+  bool isEnd = kind == HANDLE && opcode == 0;
+  if (isEnd) own.handles[object - FIRST_HANDLE] = NOTHING;
   send_event(&message, opcode);
+  for (; repeats > 0 && !isEnd; repeats--) {
+    if (strcmp(letters, "n") == 0) {
+      message = event(object);
+      add_handle(&message);
+    }
+    send_event(&message, opcode);
+  }
 }
 
 // Answers.
@@ -360,7 +370,11 @@ static void handle(uint32_t id, uint32_t opcode, const uint32_t *words, unsigned
   note(id, opcode, words, count);
   uint8_t deed = next();
   for (unsigned index = deed & 3; index > 0; index--) send_any();
-  if ((deed & 4) == 0) answer(id, opcode, words, count);
+  if (deed & 4) {
+    own.hasOmitted = true;
+  } else {
+    answer(id, opcode, words, count);
+  }
   if (deed & 8) send_any();
 }
 
@@ -370,7 +384,7 @@ static void *play(void *unused) {
   size_t kept = 0;
   for (unsigned requests = 0; requests < REQUESTS;) {
     struct pollfd source = {.fd = own.socket, .events = POLLIN};
-    int ready = poll(&source, 1, IDLE_MS);
+    int ready = poll(&source, 1, own.hasOmitted ? OMITTED_MS : IDLE_MS);
     if (ready == 0) {
       // The client waits for what was left out.
       if (own.left == 0) break;

@@ -9,8 +9,8 @@ import Platform
   import CaptureWayland
   import FrameBus
 
-  /// Fuzzes what a Wayland compositor says: a whole capture of some frames from a compositor in this
-  /// process, whose events come from the input.
+  /// Fuzzes what a Wayland compositor says: a whole capture of some frames from a compositor in
+  /// this process, whose events come from the input.
   ///
   /// The first byte says which protocols there are, and what is captured; see CPlayedCompositor.c
   /// for the rest. It is only complete with the package trait Media.
