@@ -155,6 +155,9 @@
     func recordsTheWaylandSessionThatIsThere() throws {
       let session = try SwaySession("640x480")
       try session.paint("#12ab34")
+      // The session of another user, and the capture is sandboxed: root without capabilities.
+      let runtime = (session.socket as NSString).deletingLastPathComponent
+      try output(of: "chmod", ["-R", "a+rwX", runtime])
       let program = try demo(
         ["--wayland", "--seconds", "1", "--output", "screen.mkv"], environment: session.environment)
       let result = try program.finish()
