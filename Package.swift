@@ -27,12 +27,10 @@ let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
-func fuzzer(
-  _ name: String, of module: Target.Dependency = "FrameBus", _ others: [Target.Dependency] = []
-) -> Target {
+func fuzzer(_ name: String, of modules: Target.Dependency...) -> Target {
   .executableTarget(
     name: "Fuzz\(name)",
-    dependencies: [module, "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"] + others,
+    dependencies: modules + ["FrameBus", "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"],
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
@@ -302,6 +300,8 @@ let package = Package(
     bare("BareGrab", [media("CXCB")]), bare("BareSodium", ["RingKit", "CSodium"]),
     subject("UserSettings", ["RingKit"]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
+    .target(name: "NumberKit", path: "Benchmarks/NumberKit", cSettings: strictC),
+    bare("BareWayland", ["NumberKit", "CWayland"]),
     bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
     bare("BareFutex", ["RingKit"]), bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
@@ -315,7 +315,7 @@ let package = Package(
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
-    subject("BusViewer", ["SubjectKit", "FrameBus", "AppGroup", "Platform"]),
+    subject("BusViewer", ["SubjectKit", "NumberKit", "FrameBus", "AppGroup", "Platform"]),
     .target(
       name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
       cSettings: strictC + [whenMedia],
@@ -334,8 +334,10 @@ let package = Package(
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
-    fuzzer("Drivers", of: "CaptureCamera", ["Capture", "FrameBus", "FuzzFakeDriver"]),
+    fuzzer("Drivers", of: "CaptureCamera", "Capture", "FuzzFakeDriver"),
     .target(name: "FuzzFakeDriver", path: "Fuzz/FakeDriver", cSettings: strictC),
+    fuzzer("Compositors", of: "CaptureWayland", "Capture", "CWayland", "CPlayedCompositor"),
+    .target(name: "CPlayedCompositor", path: "Fuzz/CPlayedCompositor", cSettings: strictC),
 
     // Tests, of real processes
     .target(
@@ -485,7 +487,7 @@ let package = Package(
         "Bench", "BusCLI", "BareGrab", "BareRing", "BusRing", "BusViewer", "BareDatagram",
         "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings", "BareLog", "BusLog",
         "BusLogger", "BusLogReader", "BareSodium", "BusCredential", "BareUpload", "LiveReceiver",
-        "CaptureProgram", "UploadProgram",
+        "CaptureProgram", "UploadProgram", "BareWayland",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,13 +1,16 @@
 import AppGroup
 import FrameBus
+import NumberKit
 import Platform
 import SubjectKit
 
-// The subscriber of `framebus bench demand`: a user's program, with the public API alone. It
-// refuses to encode: it reads each picture once, as the first step of an encoder does.
+// The subscriber of `framebus bench demand` and `pacing`: a user's program, with the public API
+// alone. It refuses to encode: it reads each picture once, as the first step of an encoder does, or
+// only the number that is drawn into it.
 
 /// `BusViewer ROOT STREAM [WIDTH HEIGHT [FPS]]`: ROOT is the root of a group. It states the box and
 /// the rate as its demand, without them nothing, and prints `N frames, WIDTHxHEIGHT` each second.
+/// `BusViewer ROOT STREAM numbers` reads the numbers, and reports as NumberKit does.
 @main
 struct Program {
   static func main() { runSubject(run) }
@@ -24,6 +27,7 @@ struct Program {
     var subscriber = try Subscriber(
       StreamName(arguments[1]), in: group, options: options,
       waitingForPublisherUntil: .after(.seconds(30)))
+    if arguments.count > 2, arguments[2] == "numbers" { return try read(&subscriber) }
     var (count, sum) = (0, UInt64(0))
     var report = Deadline.after(.seconds(1))
     while case .frame(let frame) = try subscriber.next() {
@@ -35,6 +39,15 @@ struct Program {
       // The sum is used, so that no compiler leaves the reading out.
       let line = "\(count) frames, \(width)x\(height), sum \(sum)\n"
       try writeFully(Array(line.utf8), to: 1)
+    }
+  }
+
+  private static func read(_ subscriber: inout Subscriber) throws {
+    let counts = number_begin()
+    while case .frame(let frame) = try subscriber.next() {
+      let dropped = subscriber.droppedCount
+      let stride = frame.format.planes[0].stride
+      frame.withUnsafeBytes { number_note(counts, $0.baseAddress, stride, dropped) }
     }
   }
 

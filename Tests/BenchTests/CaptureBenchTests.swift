@@ -37,8 +37,13 @@
       let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
       let records = try #require(object as? [[String: Any]])
       #expect(Set(records.compactMap { $0["subject"] as? String }) == ["framebus", "limit"])
+      var waylandCount = 0
       for record in records {
-        #expect(Set(record.keys) == keys, "\(record)")
+        let isWayland = (record["scenario"] as? String)?.hasPrefix("Wayland") == true
+        if isWayland { waylandCount += 1 }
+        #expect(
+          Set(record.keys) == (isWayland ? keys.union(["skipped", "longest_skip"]) : keys),
+          "\(record)")
         #expect(record["suite"] as? String == "capture")
         #expect(record["scenario"] is String)
         #expect(try #require(record["samples"] as? Int) > 0, "\(record)")
@@ -49,7 +54,61 @@
         records.first { $0["subject"] as? String == "framebus" && $0["p50_ns"] is Int })
       let (middle, late) = (whole["p50_ns"] as? Int ?? 0, whole["p99_ns"] as? Int ?? 0)
       #expect(middle > 0 && late >= middle)
+      #expect(waylandCount == (SwaySession.isAvailable ? 2 : 0))
       #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
+    @Test(.enabled(if: SwaySession.isAvailable, "needs sway: scripts/setup --test"))
+    func pacingCountsShownAndSkippedPictures() throws {
+      let program = try bench(["pacing", "--seconds", "2", "--rounds", "1", "--json"])
+      let folder = try folder(of: program)
+      let result = try program.finish()
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      let records = try #require(object as? [[String: Any]])
+      #expect(records.compactMap { $0["subject"] as? String } == ["framebus", "limit"])
+      for record in records {
+        #expect(record["suite"] as? String == "pacing")
+        #expect(try #require(record["samples"] as? Int) > 0, "\(record)")
+        #expect(try #require(record["p50_ns"] as? Int) > 0, "\(record)")
+        let skipped = try #require(record["skipped"] as? Int)
+        let longest = try #require(record["longest_skip"] as? Int)
+        #expect(longest <= skipped && (longest > 0) == (skipped > 0), "\(record)")
+      }
+      #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
+    /// Captured at a third of the rate at which it changes.
+    @Test(.enabled(if: SwaySession.isAvailable, "needs sway: scripts/setup --test"))
+    func readerOfNumbersCountsWhatACaptureSkips() throws {
+      try withWatchdog {
+        let session = try SwaySession("1280x720")
+        let root = try TemporaryRoot()
+        try output(
+          of: "framebus", ["group", "create", "group.local.framebus", "--root", root.path])
+        let content = try RunningProgram("BareWayland", [session.socket, "show"])
+        let capture = try RunningProgram(
+          "framebus-capture", ["wayland", "--fps", "20", "--root", root.path],
+          environment: session.environment)
+        let reader = try RunningProgram("BusViewer", [root.path, "screen", "numbers"])
+        var found: Numbers?
+        try waitUntil("numbers are read\n\(reader.transcript)\n\(capture.transcript)") {
+          let line = reader.output.text.split(separator: "\n").last { $0.hasPrefix("{") }
+          found = line.flatMap { try? JSONDecoder().decode(Numbers.self, from: Data($0.utf8)) }
+          return (found?.shown ?? 0) > 60
+        }
+        let numbers = try #require(found)
+        #expect(numbers.torn == 0 && numbers.longest >= 1)
+        #expect(numbers.skipped > numbers.shown / 3, "\(numbers)")
+        for program in [reader, capture, content] { try program.end(with: SIGTERM) }
+      }
+    }
+
+    private struct Numbers: Decodable {
+      let shown: Int
+      let skipped: Int
+      let longest: Int
+      let torn: Int
     }
 
     @Test func viewersWithAndWithoutDemandAreCompared() throws {
@@ -72,7 +131,8 @@
       #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
-    @Test(arguments: ["capture", "windows", "demand"])
+    @Test(
+      arguments: ["capture", "windows", "demand"] + (SwaySession.isAvailable ? ["pacing"] : []))
     func interruptStopsAllStartedProcesses(suite: String) throws {
       let program = try bench([suite, "--seconds", "600"])
       let folder = try folder(of: program)
@@ -91,6 +151,8 @@
       let result = try run("framebus", ["bench", "capture"], environment: ["PATH": root.path])
       #expect(result.status == .exited(1))
       #expect(result.errors.contains("apt-get install xvfb"), "\(result.errors)")
+      let other = try run("framebus", ["bench", "pacing"], environment: ["PATH": root.path])
+      #expect(other.errors.contains("apt-get install sway"), "\(other.errors)")
     }
 
     @Test(arguments: [["coffee"], ["--seconds", "0"], ["--rounds", "0"]])

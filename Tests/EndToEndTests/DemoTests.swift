@@ -129,6 +129,65 @@
       }
     }
 
+    @Test(.enabled(if: SwaySession.isAvailable, "needs sway: scripts/setup --test"))
+    func recordsVirtualCompositorWithoutACopy() throws {
+      let program = try demo(["--wayland", "--seconds", "2", "--json", "--output", "screen.mkv"])
+      let result = try program.finish()
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      #expect(result.errors.contains("a virtual Wayland compositor (sway)"), "\(result.errors)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      let figures = try #require(object as? [String: Any])
+      #expect(figures["copies_per_frame"] as? Double == 0)
+      // The bars change more often than they are captured.
+      #expect(try #require(figures["frames"] as? Int) > 10, "\(figures)")
+      #expect(
+        try output(of: "identify", ["-format", "%wx%h", root.file("screen.png")]) == "1280x720")
+      for role in ["capture", "extension"] {
+        #expect(
+          result.errors.split(separator: "\n").contains {
+            $0.hasPrefix(role) && $0.contains(", confined: on")
+          }, "\(result.errors)")
+      }
+      try expectNothingIsLeft(of: result.errors)
+    }
+
+    @Test(.enabled(if: SwaySession.isAvailable, "needs sway: scripts/setup --test"))
+    func recordsTheWaylandSessionThatIsThere() throws {
+      let session = try SwaySession("640x480")
+      try session.paint("#12ab34")
+      // The session of another user, and the capture is sandboxed: root without capabilities.
+      let runtime = (session.socket as NSString).deletingLastPathComponent
+      try output(of: "chmod", ["-R", "a+rwX", runtime])
+      let program = try demo(
+        ["--wayland", "--seconds", "1", "--output", "screen.mkv"], environment: session.environment)
+      let result = try program.finish()
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      #expect(result.errors.contains("your Wayland session, \(session.socket)"))
+      let pixel = try output(
+        of: "convert",
+        [root.file("screen.png"), "-crop", "1x1+300+200", "-depth", "8", "-format"]
+          + ["%[fx:int(255*r+.5)] %[fx:int(255*g+.5)] %[fx:int(255*b+.5)]", "info:-"])
+      let colour = pixel.split(separator: " ").compactMap { Int($0) }
+      // As close as an encoder keeps it.
+      #expect(
+        colour.count == 3 && zip(colour, [0x12, 0xAB, 0x34]).allSatisfy { abs($0 - $1) < 24 })
+      #expect(try run("swaymsg", ["-s", session.control, "-t", "get_version"]).status.isSuccess)
+      try expectNothingIsLeft(of: result.errors)
+    }
+
+    @Test(.enabled(if: SwaySession.isAvailable, "needs sway: scripts/setup --test"))
+    func killedDemoLeavesNoCompositor() throws {
+      try withWatchdog {
+        let program = try demo(["--wayland", "--virtual", "--seconds", "600"])
+        try program.waitForErrors(" fps")
+        let children = try ProcessFacts(program.processID).children
+        let names = Set(children.compactMap { try? $0.name })
+        #expect(names.isSuperset(of: ["sway", "foot", "framebus-captur"]), "\(names)")
+        #expect(try program.end(with: SIGKILL).status == .killed(signal: SIGKILL))
+        try waitUntil("nothing of \(names) runs") { !children.contains { $0.isRunning } }
+      }
+    }
+
     @Test func laterDemoRemovesFolderOfKilledDemoAndNoOther() throws {
       try withWatchdog {
         let (killed, killedFolder) = try demoInFolder()
@@ -174,11 +233,13 @@
       #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
     }
 
-    @Test func missingXvfbErrorNamesPackage() throws {
+    @Test func missingServerErrorNamesPackages() throws {
       let result = try demo([], environment: ["PATH": root.path]).finish()
       #expect(result.status == .exited(1))
       #expect(result.errors.contains("apt-get install xvfb"), "\(result.errors)")
       try expectNothingIsLeft(of: result.errors)
+      let other = try demo(["--wayland"], environment: ["PATH": root.path]).finish()
+      #expect(other.errors.contains("apt-get install sway foot"), "\(other.errors)")
     }
 
     @Test(arguments: [

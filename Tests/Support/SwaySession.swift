@@ -22,7 +22,8 @@ package final class SwaySession: Sendable {
   package static let firstOutput = "HEADLESS-1"
   /// The compositor's socket.
   package let socket: String
-  private let control: String
+  /// That of swaymsg.
+  package let control: String
 
   /// - Parameters:
   ///   - size: of the output, such as `320x240`.

@@ -44,6 +44,9 @@ public struct BroadcastRequest: Sendable {
   /// Whether capture and extension are killed when the host's process ends, as in a demo.
   /// Otherwise they continue, and the next host adopts them.
   package var rolesEndWithHost = false
+  /// The socket of the Wayland compositor to capture; nil for the one that `WAYLAND_DISPLAY` names.
+  /// A host that adopts the session does not know it.
+  package var compositor: String?
   /// The consent text, at most ``BroadcastConsent/maximumTextBytes``; nil for one that fits the
   /// sources.
   public var consent: String?

@@ -19,7 +19,8 @@ enum CaptureNeeds: Hashable {
   /// A device, another machine, or any element of a pipeline.
   case unknown
 
-  init(source: String) {
+  /// - Parameter compositor: the socket of a Wayland compositor; nil for the environment's.
+  init(source: String, compositor: String? = nil) {
     guard let source = try? SourceSpecification(source) else {
       self = .unknown
       return
@@ -29,9 +30,9 @@ enum CaptureNeeds: Hashable {
     case .display:
       self = Self.ofDisplay(source.display ?? environmentValue("DISPLAY"))
       if source == .screen(display: nil), case .display(let name, _) = self {
-        self = .display(name, compositor: WaylandSocket.path())
+        self = .display(name, compositor: WaylandSocket.path(compositor))
       }
-    case .compositor: self = .compositor(WaylandSocket.path())
+    case .compositor: self = .compositor(WaylandSocket.path(compositor))
     case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
     case .camera: self = source.path.map { .camera($0) } ?? .unknown

@@ -10,7 +10,8 @@ extension RoleStarter {
     guard let launcher else { throw .weakConfinement([.host: unconfinedReason]) }
     var weak: [Role: String] = [:]
     let capturer = try user(of: .capture)
-    for needs in captureSources.map(CaptureNeeds.init(source:)) {
+    for source in captureSources {
+      let needs = CaptureNeeds(source: source, compositor: request.compositor)
       let confinement = confinement(of: needs, as: capturer.account)
       if let why = try weakness(of: confinement, capturer, launcher) { weak[.capture] = why }
     }

@@ -113,10 +113,12 @@ final class RoleStarter: Sendable {
     var arguments = ["--quiet", session.captureOption]
     if let stream { arguments.append("--stream=\(stream)") }
     arguments += options + ["--", source]
+    var environment = environment
+    if let compositor = request.compositor { environment["WAYLAND_DISPLAY"] = compositor }
     return try start(
       .capture, CaptureNeeds.program(of: source), arguments, environment: environment,
       usesPlugins: CaptureNeeds.usesPlugins(source), isQuiet: isQuiet, inheriting: remote
-    ) { confinement(of: CaptureNeeds(source: source), as: $0) }
+    ) { confinement(of: CaptureNeeds(source: source, compositor: request.compositor), as: $0) }
   }
 
   func startExtension() throws(BroadcastError) -> RoleProcess {

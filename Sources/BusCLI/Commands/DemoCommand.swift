@@ -14,7 +14,8 @@ struct DemoCommand: ParsableCommand {
       token sealed for the extension, a confined process that captures a screen into shared \
       memory, and a confined extension that records it. Shows the notification of each change, \
       and at the end the log of all three. Without an X11 screen, it starts a virtual one with \
-      moving windows.
+      moving windows. With --wayland it records the Wayland session, or without one a virtual \
+      compositor (sway).
       """)
 
   private static let folderPrefix = "framebus-demo-"
@@ -32,6 +33,9 @@ struct DemoCommand: ParsableCommand {
 
   @Flag(help: "Use a virtual screen even if a real one exists.")
   var virtual = false
+
+  @Flag(help: "Record a Wayland session instead of an X11 screen.")
+  var wayland = false
 
   @Flag(help: "Keep the group's directory.")
   var keep = false
@@ -65,10 +69,12 @@ struct DemoCommand: ParsableCommand {
     let terminal = global.terminal
     ProductLog.begin(
       "framebus demo", in: group, as: .host, global,
-      options: ["--seconds=\(seconds)", "--fps=\(fps)", "--output=\(output)"])
+      options: ["--seconds=\(seconds)", "--fps=\(fps)", "--output=\(output)"]
+        + (wayland ? ["--wayland"] : []))
     terminal.report("group      \(id) in \(folder.path)")
     let demo = DemoRun(
-      seconds: seconds, output: output, framesPerSecond: fps, isVirtual: virtual, group: group,
+      seconds: seconds, output: output, framesPerSecond: fps, isVirtual: virtual,
+      usesWayland: wayland, group: group,
       groupArguments: ["--root", folder.path, "--group", id.description], terminal: terminal,
       stop: signals.stop)
     let figures: DemoFigures

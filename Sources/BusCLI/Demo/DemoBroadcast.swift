@@ -23,11 +23,9 @@ struct DemoBroadcast {
   private static let liveTimeout = Duration.seconds(60)
 
   /// Broadcasts a screen into a file for `duration`, or until it is stopped.
-  /// - Parameter isVirtual: whether the screen shows nothing but the demo's own windows.
   /// - Returns: the session.
   func run(
-    of display: String, isVirtual: Bool, to output: String, framesPerSecond: Int,
-    for duration: Duration
+    of screen: DemoScreen, to output: String, framesPerSecond: Int, for duration: Duration
   ) throws -> SessionID {
     try prepare(output)
     let transitions = try DemoTransitions(in: group, terminal)
@@ -35,10 +33,12 @@ struct DemoBroadcast {
     let controller = try BroadcastController(in: group) { event in
       if let line = event.problemLine { terminal.report(line) }
     }
-    var request = BroadcastRequest(extensionID: Self.extensionID, source: "screen:\(display)")
+    var request = BroadcastRequest(extensionID: Self.extensionID, source: screen.source)
+    request.compositor = screen.compositor
     request.capture.frameRate = FrameRate(framesPerSecond)
-    // A virtual screen has only the demo's own windows, so its frames need no copy.
-    if isVirtual { request.capture.protection = .off }
+    // A virtual screen has only the demo's own windows, so its frames need no copy. No window of
+    // a Wayland compositor can be protected.
+    if screen.isVirtual, screen.compositor == nil { request.capture.protection = .off }
     // No other host would adopt the roles.
     request.rolesEndWithHost = true
     let session = try controller.start(request).session

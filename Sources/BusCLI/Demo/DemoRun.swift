@@ -10,6 +10,7 @@ struct DemoRun {
   let output: String
   let framesPerSecond: Int
   let isVirtual: Bool
+  let usesWayland: Bool
   let group: AppGroup
   let groupArguments: [String]
   let terminal: Terminal
@@ -34,8 +35,7 @@ struct DemoRun {
     defer { page?.stop() }
     let broadcast = DemoBroadcast(group: group, terminal: terminal, stop: stop)
     let session = try broadcast.run(
-      of: screen.display, isVirtual: screen.isVirtual, to: output, framesPerSecond: framesPerSecond,
-      for: .seconds(seconds))
+      of: screen, to: output, framesPerSecond: framesPerSecond, for: .seconds(seconds))
     let log = try DemoLog(of: session, in: group)
     terminal.report("log        of host, capture and extension, in seconds:")
     for line in log.story { terminal.report("  " + line) }
@@ -55,6 +55,13 @@ struct DemoRun {
   }
 
   private func openScreen() throws -> DemoScreen {
+    if usesWayland {
+      if !isVirtual {
+        if let screen = DemoScreen.ownWayland() { return screen }
+        terminal.report("no Wayland compositor; starting a virtual one")
+      }
+      return try DemoScreen.virtualWayland(stop: stop)
+    }
     if !isVirtual {
       if let screen = DemoScreen.own() { return screen }
       terminal.report("no X11 screen that a grab can show; starting a virtual one")

@@ -7,7 +7,7 @@
   /// A connection to a Wayland compositor, closed when its owner goes.
   ///
   /// The compositor may be anything: what it sends is checked, and every wait has a deadline.
-  @safe final class Compositor: @unchecked Sendable {
+  @safe package final class Compositor: @unchecked Sendable {
     // because libwayland locks around every call, and all state besides belongs to the thread that
     // captures; other threads only make pools, with events of their own
 
@@ -22,10 +22,17 @@
     /// - Parameters:
     ///   - name: nil for what `WAYLAND_DISPLAY` says.
     ///   - stop: ends the wait for its answer, which is then an error.
-    init(_ name: String?, stop: StopSignal?) throws(WaylandError) {
+    convenience init(_ name: String?, stop: StopSignal?) throws(WaylandError) {
       guard let path = WaylandSocket.path(name) else { throw .noDisplayNamed }
       let socket: Descriptor
       do { socket = try connectStream(to: path) } catch { throw .unreachable(path: path, error) }
+      try self.init(socket, path: path, stop: stop)
+    }
+
+    /// - Parameter socket: connected to the compositor.
+    package init(
+      _ socket: consuming Descriptor, path: String, stop: StopSignal?
+    ) throws(WaylandError) {
       // SAFETY: the client owns the socket from here on.
       guard let pointer = unsafe wayland_client_create(socket.release()) else {
         throw .system(SystemError(code: 12, operation: "wl_display_connect_to_fd"))
@@ -43,7 +50,7 @@
     // MARK: Waiting
 
     /// Handles what has arrived, or waits for it.
-    func wait(until deadline: Deadline, stop: StopSignal?) throws(WaylandError) {
+    package func wait(until deadline: Deadline, stop: StopSignal?) throws(WaylandError) {
       let stop = stop?.descriptorNumber ?? -1
       if unsafe wayland_client_wait(pointer, stop, deadline.monotonicNs) < 0 { throw failure }
     }
@@ -72,7 +79,7 @@
     // MARK: Outputs
 
     /// Its outputs, from the upper left.
-    var outputs: [WaylandOutput] {
+    package var outputs: [WaylandOutput] {
       // SAFETY: the call initialises as many as it returns, at most the capacity.
       unsafe withUnsafeTemporaryAllocation(
         of: wayland_output.self, capacity: Int(WAYLAND_MAXIMUM_OUTPUTS)
@@ -102,7 +109,7 @@
     // MARK: Windows
 
     /// Its windows; nil if it does not list them.
-    var windows: [WaylandWindow]? {
+    package var windows: [WaylandWindow]? {
       guard unsafe wayland_client_listsWindows(pointer) else { return nil }
       // SAFETY: the call initialises as many as it returns, at most the capacity.
       return unsafe withUnsafeTemporaryAllocation(
@@ -136,14 +143,14 @@
     /// Whether the next frame comes with a change only, until ``rest()``.
     var waitsForDamage: Bool { unsafe wayland_client_waitsForDamage(pointer) }
 
-    func endFrame() { unsafe wayland_frame_end(pointer) }
+    package func endFrame() { unsafe wayland_frame_end(pointer) }
 
     /// Ends whatever the compositor does for the capture.
-    func rest() { unsafe wayland_client_rest(pointer) }
+    package func rest() { unsafe wayland_client_rest(pointer) }
 
-    var stage: wayland_stage { unsafe wayland_client_frame(pointer).pointee.stage }
+    package var stage: wayland_stage { unsafe wayland_client_frame(pointer).pointee.stage }
 
     /// SAFETY: the frame lies in the client, and is copied.
-    var frame: wayland_frame { unsafe wayland_client_frame(pointer).pointee }
+    package var frame: wayland_frame { unsafe wayland_client_frame(pointer).pointee }
   }
 #endif

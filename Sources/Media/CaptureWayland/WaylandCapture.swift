@@ -254,7 +254,7 @@
 
   extension wayland_frame {
     /// What changed, as far as the compositor says; everything if it does not.
-    fileprivate func changes(in format: FrameFormat) -> DamageRegion {
+    package func changes(in format: FrameFormat) -> DamageRegion {
       if damageCount == 0 || hasMoreDamage { return .full }
       // SAFETY: the field is an array of that type, which is copied.
       let areas = unsafe withUnsafeBytes(of: damage) { bytes in

@@ -3,11 +3,11 @@
   import FrameBus
 
   /// How a compositor lays out a frame in memory, checked.
-  struct WaylandLayout: Hashable {
-    let format: FrameFormat
+  package struct WaylandLayout: Hashable {
+    package let format: FrameFormat
     /// As the compositor named it (`wl_shm.format`).
     let code: UInt32
-    let stride: Int
+    package let stride: Int
 
     init(_ frame: wayland_frame, rate: FrameRate) throws(WaylandError) {
       guard let (fourcc, pixelBytes) = Self.encoding(of: frame.format) else {

@@ -4,7 +4,7 @@
   import Platform
 
   /// A compositor, and the output or window of it that is captured.
-  struct WaylandLink {
+  package struct WaylandLink {
     let compositor: Compositor
     /// Nil for a window.
     private(set) var output: WaylandOutput?
@@ -14,7 +14,13 @@
     private var knownChanges: UInt32
 
     init(_ options: WaylandOptions, stop: StopSignal) throws(WaylandError) {
-      compositor = try Compositor(options.display, stop: stop)
+      try self.init(Compositor(options.display, stop: stop), options, stop: stop)
+    }
+
+    package init(
+      _ compositor: Compositor, _ options: WaylandOptions, stop: StopSignal
+    ) throws(WaylandError) {
+      self.compositor = compositor
       knownChanges = compositor.changes
       target = wayland_target()
       target.drawsCursor = options.drawsCursor
@@ -52,7 +58,7 @@
     }
 
     /// How the picture lies in memory.
-    var orientation: Orientation {
+    package var orientation: Orientation {
       let frame = compositor.frame
       let inMemory =
         frame.transform < 0
@@ -80,7 +86,7 @@
 
     /// Waits for the layout of the next frame.
     /// - Returns: nil if the compositor cannot capture the output now.
-    mutating func layout(
+    package mutating func layout(
       isOwed: Bool, until deadline: Deadline
     ) throws(WaylandError) -> WaylandLayout? {
       try beginFrame(isOwed: isOwed)
@@ -96,7 +102,7 @@
     }
 
     /// Ends the frame, and waits until the compositor surely writes no more of it.
-    func cancelFrame() throws(WaylandError) {
+    package func cancelFrame() throws(WaylandError) {
       compositor.endFrame()
       guard try compositor.synchronize(stop: stop) else { throw .silent(path: compositor.path) }
     }

@@ -52,7 +52,7 @@
   }
 
   /// One pool of the publisher, as the compositor has it.
-  @safe final class WaylandPool: @unchecked Sendable {
+  @safe package final class WaylandPool: @unchecked Sendable {
     // because the capture's thread alone uses it, once another has made it
 
     private let compositor: Compositor
@@ -62,7 +62,9 @@
     private var layout: WaylandLayout?
     private var buffers: [Int: WaylandBuffer] = [:]
 
-    init?(_ compositor: Compositor, _ descriptor: Int32, _ byteCount: Int32, stop: StopSignal) {
+    package init?(
+      _ compositor: Compositor, _ descriptor: Int32, _ byteCount: Int32, stop: StopSignal
+    ) {
       let deadline = Deadline.after(Compositor.answerLimit)
       // SAFETY: the compositor lives as long as self; the descriptor is only duplicated.
       guard
@@ -74,7 +76,7 @@
       self.byteCount = byteCount
     }
 
-    fileprivate func buffer(at offset: Int, _ layout: WaylandLayout) -> WaylandBuffer? {
+    package func buffer(at offset: Int, _ layout: WaylandLayout) -> WaylandBuffer? {
       if self.layout != layout {
         buffers = [:]
         self.layout = layout
@@ -100,7 +102,7 @@
   }
 
   /// A slot that the compositor can write to.
-  @safe final class WaylandBuffer {
+  @safe package final class WaylandBuffer {
     private let compositor: Compositor
     /// SAFETY: lives until deinit, as the compositor does.
     private let pointer: OpaquePointer
@@ -111,7 +113,7 @@
     }
 
     /// Asks for the pixels of the frame that has begun.
-    func fill(waitsForDamage: Bool) {
+    package func fill(waitsForDamage: Bool) {
       // SAFETY: both live as long as self.
       unsafe wayland_frame_copy(compositor.pointer, pointer, waitsForDamage)
     }

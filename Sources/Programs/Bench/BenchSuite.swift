@@ -18,9 +18,9 @@ public protocol BenchSuite: Sendable {
 /// All suites, in the order in which `framebus bench all` runs them.
 public let benchSuites: [any BenchSuite] = [
   RingSuite(), RingCallsSuite(), CSuite(), NotifySuite(), DefaultsSuite(), LogSuite(),
-  CredentialSuite(), CaptureSuite.bus, CaptureSuite.windows, DemandSuite(), RecordSuite(),
-  UploadSuite(), DestinationsSuite(), CameraSuite(), BitrateSuite(), PythonSuite(),
-  GStreamerSuite(),
+  CredentialSuite(), CaptureSuite.bus, CaptureSuite.windows, WaylandSuite.pacing, DemandSuite(),
+  RecordSuite(), UploadSuite(), DestinationsSuite(), CameraSuite(), BitrateSuite(),
+  PythonSuite(), GStreamerSuite(),
 ]
 
 /// The options of one `framebus bench` command.
@@ -71,6 +71,10 @@ public struct BenchRecord: Encodable, Sendable {
   public var syscalls_per_frame: Double?
   /// The peak private memory of the subject's processes together. Encoded only if it was measured.
   public var memory_bytes: UInt64?
+  /// Pictures that were shown and not captured, and the most of them in a row. Encoded only if they
+  /// were counted.
+  public var skipped: Int?
+  public var longest_skip: Int?
   public let samples: Int
 
   init(suite: String, scenario: String, subject: String, samples: Int) {
@@ -82,7 +86,7 @@ public struct BenchRecord: Encodable, Sendable {
 
   private enum Key: String, CodingKey {
     case suite, scenario, subject, p50_ns, p99_ns, p999_ns, per_second, cpu_ns_per_frame, samples
-    case syscalls_per_frame, memory_bytes
+    case syscalls_per_frame, memory_bytes, skipped, longest_skip
   }
 
   /// Written out, because a synthesised coder omits nil.
@@ -99,5 +103,7 @@ public struct BenchRecord: Encodable, Sendable {
     try container.encode(samples, forKey: .samples)
     try container.encodeIfPresent(syscalls_per_frame, forKey: .syscalls_per_frame)
     try container.encodeIfPresent(memory_bytes, forKey: .memory_bytes)
+    try container.encodeIfPresent(skipped, forKey: .skipped)
+    try container.encodeIfPresent(longest_skip, forKey: .longest_skip)
   }
 }

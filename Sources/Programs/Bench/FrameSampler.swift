@@ -27,6 +27,7 @@ final class FrameSampler: Sendable {
     var processIDs: [Int32]?
     var first: Moment?
     var last: Moment?
+    var lineCount = 0
   }
 
   /// A subject that has counted this many frames has finished starting.
@@ -51,7 +52,22 @@ final class FrameSampler: Sendable {
 
   /// Reads a frame count from a line of the subject's output.
   func note(_ line: Substring) {
-    guard let frames = Self.frameCount(in: line), frames >= Self.warmUpFrames else { return }
+    if let frames = Self.frameCount(in: line) { note(frames) }
+  }
+
+  /// Counts the lines of a subject that prints one for each frame, and samples at some of them.
+  /// - Parameter start: the start of such a line.
+  func note(_ line: Substring, ofFrame start: String) {
+    guard line.hasPrefix(start) else { return }
+    let frames = state.withLock { state in
+      state.lineCount += 1
+      return state.lineCount
+    }
+    if frames % Self.warmUpFrames == 0 { note(frames) }
+  }
+
+  private func note(_ frames: Int) {
+    guard frames >= Self.warmUpFrames else { return }
     state.withLock { state in
       guard state.last == nil, let processIDs = state.processIDs,
         let serverNs = try? processorTimeNs(of: serverID)

@@ -66,6 +66,9 @@ package final class StartedProgram: Sendable {
 package enum StartedProgramError: Error, CustomStringConvertible {
   case missing(String, package: String)
   case screenDidNotStart(lastWords: String)
+  case compositorDidNotStart(lastWords: String)
+  /// Root has no ordinary user to start a program as.
+  case noUser
   case ended(String, ChildStatus, lastWords: String)
 
   package var description: String {
@@ -74,6 +77,12 @@ package enum StartedProgramError: Error, CustomStringConvertible {
       "the program \(name) is missing; install it: apt-get install \(package)"
     case .screenDidNotStart(let words):
       "the virtual screen (Xvfb) did not start\(Self.because(words)); try `Xvfb :99`"
+    case .compositorDidNotStart(let words):
+      "the virtual compositor (sway) did not start\(Self.because(words)); try "
+        + "`WLR_BACKENDS=headless WLR_RENDERER=pixman sway` as an ordinary user"
+    case .noUser:
+      "sway refuses to run as root, and no user ID from 61184 to 65519 is free: run this as an "
+        + "ordinary user"
     case .ended(let name, let status, let words): "\(name) \(status)\(Self.because(words))"
     }
   }

@@ -8,6 +8,7 @@ struct CaptureSubject: Sendable {
     let name: String
     let path: String
     let arguments: [String]
+    var environment: [String: String?] = [:]
   }
 
   let name: String
@@ -18,6 +19,9 @@ struct CaptureSubject: Sendable {
   let socketName: String?
   /// The windows of another client beside what every subject captures.
   var windowCount = 0
+
+  /// The start of the lines that its last program prints for each frame, if it prints no count.
+  var frameLine: String?
 
   /// Peers may be missing or broken; FrameBus and the baseline may not.
   var isPeer = false
@@ -30,6 +34,32 @@ struct CaptureSubject: Sendable {
     self.programs = programs
     self.endSignal = endSignal
     self.socketName = socketName
+  }
+}
+
+extension CaptureSubject {
+  /// The path of a program of this package.
+  static func own(_ program: String, for name: String) throws(MissingSubject) -> String {
+    if let path = siblingProgram(named: program) { return path }
+    throw MissingSubject(
+      subject: name, program: program,
+      remedy: "build it: swift build -c release --product \(program)")
+  }
+
+  /// The peers that this machine has.
+  static func installed(
+    _ peers: [@Sendable () throws(MissingSubject) -> CaptureSubject], _ terminal: Terminal
+  ) -> [CaptureSubject] {
+    peers.compactMap { peer in
+      do throws(MissingSubject) {
+        var subject = try peer()
+        subject.isPeer = true
+        return subject
+      } catch {
+        terminal.report("skipped \(error)")
+        return nil
+      }
+    }
   }
 }
 
@@ -164,10 +194,7 @@ struct CaptureScene: Sendable {
   }
 
   func own(_ program: String, for name: String) throws(MissingSubject) -> String {
-    if let path = siblingProgram(named: program) { return path }
-    throw MissingSubject(
-      subject: name, program: program,
-      remedy: "build it: swift build -c release --product \(program)")
+    try CaptureSubject.own(program, for: name)
   }
 
   private func gstreamer(

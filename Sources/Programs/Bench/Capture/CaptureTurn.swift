@@ -27,7 +27,10 @@ struct CaptureLatency: Decodable, Sendable {
 /// all cases.
 struct CaptureTurn {
   let subject: CaptureSubject
-  let scene: CaptureScene
+  /// Nil for a subject that captures no X11 screen.
+  var scene: CaptureScene?
+  /// The directory for sockets.
+  let folder: String
   let serverID: Int32
   let run: BenchRun
   let seconds: Int
@@ -60,16 +63,22 @@ struct CaptureTurn {
 
   func measure() throws -> CaptureFinding {
     let sampler = try FrameSampler(serverID: serverID, seconds: seconds)
-    let windows = try scene.showWindows(subject.windowCount)
+    let windows = try scene?.showWindows(subject.windowCount)
     defer { windows?.stop() }
     var started: [StartedProgram] = []
     defer { stop(started) }
     for (index, program) in subject.programs.enumerated() {
       if index > 0 { try waitForSocket(of: started) }
       let isLast = index == subject.programs.count - 1
-      let onLine: @Sendable (Substring) -> Void = { line in if isLast { sampler.note(line) } }
+      let frameLine = subject.frameLine
+      let onLine: @Sendable (Substring) -> Void = { line in
+        guard isLast else { return }
+        if let frameLine { sampler.note(line, ofFrame: frameLine) } else { sampler.note(line) }
+      }
       started.append(
-        try StartedProgram(program.name, program.path, program.arguments, onLine: onLine))
+        try StartedProgram(
+          program.name, program.path, program.arguments, environment: program.environment,
+          onLine: onLine))
     }
     sampler.begin(started.map(\.process.processID))
     try run.wait(for: sampler.done, of: started, subject: subject.name, seconds: seconds)
@@ -84,7 +93,7 @@ struct CaptureTurn {
 
   private func waitForSocket(of started: [StartedProgram]) throws {
     guard let name = subject.socketName, let first = started.first else { return }
-    let folder = try Directory(path: scene.folder)
+    let folder = try Directory(path: folder)
     let deadline = Deadline.after(.seconds(BenchRun.startTimeoutSeconds))
     while try folder.status(of: name) == nil {
       if let error = first.errorIfEnded() { throw error }

@@ -2,7 +2,8 @@ import AppGroup
 import CommandLineSupport
 import Platform
 
-/// The cost of transferring a moving screen from the X server to another process that discards it.
+/// The cost of transferring a moving screen from the X server, and where sway is installed from
+/// a Wayland compositor, to another process that discards it.
 struct CaptureSuite: BenchSuite {
   let name: String
   private let windowCounts: [Int]
@@ -18,6 +19,20 @@ struct CaptureSuite: BenchSuite {
   private static let defaultSeconds = 5
 
   func run(_ run: BenchRun) throws -> BenchReport {
+    let report = try runOnX11(run)
+    guard windowCounts.isEmpty else { return report }
+    do {
+      let other = try WaylandSuite.bus.run(run)
+      return BenchReport(
+        records: report.records + other.records, lines: report.lines + [""] + other.lines)
+    } catch let error as StartedProgramError {
+      guard case .missing = error else { throw error }
+      run.terminal.report("skipped the Wayland rows: \(error)")
+      return report
+    }
+  }
+
+  private func runOnX11(_ run: BenchRun) throws -> BenchReport {
     let folder = try TemporaryFolder(prefix: "framebus-bench-capture-")
     defer { try? folder.remove() }
     _ = try AppGroup.create(.local, root: folder.path)
@@ -35,30 +50,18 @@ struct CaptureSuite: BenchSuite {
       if count > 0 { subjects.append(try scene.framebus(windows: count)) }
       subjects.append(try scene.protecting(windows: count))
     }
-    if run.hasPeers, windowCounts.isEmpty { subjects += installed(scene.peers, run.terminal) }
+    if run.hasPeers, windowCounts.isEmpty {
+      subjects += CaptureSubject.installed(scene.peers, run.terminal)
+    }
     let turns = subjects.map {
       CaptureTurn(
-        subject: $0, scene: scene, serverID: screen.server.process.processID, run: run,
+        subject: $0, scene: scene, folder: folder.path,
+        serverID: screen.server.process.processID, run: run,
         seconds: run.wholeSeconds(or: Self.defaultSeconds))
     }
     let findings = try CaptureTurn.findings(of: turns, run)
     if let error = content.errorIfEnded() { throw error }
     return report(zip(subjects, findings).filter { !$0.1.isEmpty }, run)
-  }
-
-  private func installed(
-    _ peers: [@Sendable () throws(MissingSubject) -> CaptureSubject], _ terminal: Terminal
-  ) -> [CaptureSubject] {
-    peers.compactMap { peer in
-      do throws(MissingSubject) {
-        var subject = try peer()
-        subject.isPeer = true
-        return subject
-      } catch {
-        terminal.report("skipped \(error)")
-        return nil
-      }
-    }
   }
 
   private var scenario: String { "\(Self.width)x\(Self.height) at \(Self.framesPerSecond) fps" }

@@ -25,9 +25,9 @@ struct DemandSuite: BenchSuite {
     defer { for program in started.reversed() { program.stop() } }
     var turns: [CaptureTurn] = []
     for (name, (width, height), demand) in Self.subjects {
-      let earlier = turns.first { ($0.scene.width, $0.scene.height) == (width, height) }
-      if let earlier {
-        turns.append(earlier.of(try earlier.scene.watched(name, turns.count, demand)))
+      let earlier = turns.first { ($0.scene?.width, $0.scene?.height) == (width, height) }
+      if let earlier, let scene = earlier.scene {
+        turns.append(earlier.of(try scene.watched(name, turns.count, demand)))
         continue
       }
       let screen = try VirtualDisplay(width: width, height: height, stop: run.stop)
@@ -39,6 +39,7 @@ struct DemandSuite: BenchSuite {
       turns.append(
         CaptureTurn(
           subject: try scene.watched(name, turns.count, demand), scene: scene,
+          folder: folder.path,
           serverID: screen.server.process.processID, run: run,
           seconds: run.wholeSeconds(or: Self.defaultSeconds)))
     }
@@ -58,7 +59,7 @@ struct DemandSuite: BenchSuite {
     ])
     let everything = results[0].findings
     for (turn, findings) in results {
-      let screen = "\(turn.scene.width)x\(turn.scene.height)"
+      let screen = turn.scene.map { "\($0.width)x\($0.height)" } ?? ""
       let picture = findings.last?.picture ?? "?"
       let requested = turn.subject.programs[1].arguments.dropFirst(4).first
       let frame = Spread(findings.map(\.wholeNsPerFrame))
@@ -112,7 +113,9 @@ extension CaptureScene {
 
 extension CaptureTurn {
   fileprivate func of(_ subject: CaptureSubject) -> CaptureTurn {
-    CaptureTurn(subject: subject, scene: scene, serverID: serverID, run: run, seconds: seconds)
+    CaptureTurn(
+      subject: subject, scene: scene, folder: folder, serverID: serverID, run: run, seconds: seconds
+    )
   }
 }
 

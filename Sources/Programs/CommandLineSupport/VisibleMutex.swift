@@ -1,0 +1,6 @@
+#if ThreadSanitizer
+  import Platform
+
+  /// Replaces Swift's `Mutex`, whose lock ThreadSanitizer does not see.
+  typealias Mutex<Value: ~Copyable> = VisibleMutex<Value>
+#endif
