@@ -214,7 +214,7 @@ let package = Package(
       ["AppGroup", "CredentialStore", "FrameBus", "Platform", "CSessionBus"]),
     module(
       "CapturePipeWire", in: .media,
-      ["Capture", "CredentialStore", "FrameBus", "Platform", "ScreenCast", "CPipeWire"]),
+      ["Capture", "CredentialStore", "FrameBus", "Platform", "ScreenCast", "Sound", "CPipeWire"]),
     module("CaptureX11", in: .media, ["Capture", "FrameBus", "Platform", media("CXCB")]),
     module("CaptureWayland", in: .media, ["Capture", "FrameBus", "Platform", "CWayland"]),
     module(
@@ -281,9 +281,8 @@ let package = Package(
       "UploadProgram",
       [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "UploadPipeWire", "WHIP",
-        "GStreamerLog",
-        "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
-        "Platform", "Replay", argumentParser,
+        "GStreamerLog", "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup",
+        "FrameBus", "Platform", "Replay", argumentParser,
       ]),
     program(
       "ViewProgram",
@@ -331,6 +330,12 @@ let package = Package(
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
+    fuzzer("Portal", of: "CPortalKit"),
+    .target(
+      name: "CPortalKit", dependencies: ["CPipeWireSystem"], path: "Fuzz/PortalKit",
+      cSettings: ["CPipeWire", "CPipeWire/include", "CSessionBus", "CSessionBus/include"]
+        .map { CSetting.headerSearchPath("../../Sources/C/\($0)") }
+        + [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"], .when(traits: ["Fuzzing"]))]),
 
     // Tests, of real processes
     .target(
@@ -351,9 +356,8 @@ let package = Package(
     worker("SemaphoreWorker", ["GroupSemaphores", "AppGroup"]),
     tests(
       "CredentialStoreTests",
-      [
-        "CredentialStore", "AppGroup", "BusCLI", "CredentialWorker", "SecretHolder",
-      ], exclude: ["Vectors"]),
+      ["CredentialStore", "AppGroup", "BusCLI", "CredentialWorker", "SecretHolder"],
+      exclude: ["Vectors"]),
     worker("CredentialWorker", ["CredentialStore", "AppGroup"]),
     worker("SecretHolder", ["CredentialStore", "AppGroup"]),
     tests(
@@ -461,8 +465,9 @@ let package = Package(
       "CapturePipeWireTests", in: .media,
       [
         "AppGroup", "FrameBus", "BusCLI", "CaptureProgram", "ConfineProgram", "PictureSource",
-        "UploadProgram",
+        "PortalCycler", "UploadProgram",
       ]),
+    worker("PortalCycler", ["AppGroup", "Capture", "CapturePipeWire", "FrameBus"]),
     tests(
       "CaptureX11Tests", in: .media,
       [
@@ -492,5 +497,5 @@ if let names = Context.environment["FRAMEBUS_TESTS"]?.split(separator: " ").map(
   package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }
 if Context.environment["FRAMEBUS_WITHOUT_FUZZERS"] != nil {
-  package.targets.removeAll { $0.name.hasPrefix("Fuzz") }
+  package.targets.removeAll { $0.name.hasPrefix("Fuzz") || $0.name == "CPortalKit" }
 }
