@@ -413,8 +413,7 @@ let package = Package(
     tests(
       "EndToEndTests",
       ["BusCLI", "BusWorker", "CaptureProgram", "CaptureGStreamerProgram", "UploadProgram"]),
-    tests("SupportTests", []),
-    tests("PlatformTests", ["PeerSignaller"]),
+    tests("SupportTests", []), tests("PlatformTests", ["PeerSignaller"]),
     worker("PeerSignaller", []),
     tests("AppGroupTests", ["AppGroup"]),
     tests(

@@ -39,7 +39,7 @@ static const char *text(void) {
 
 static int sign(void) {
   uint8_t choice = kit_byte(&input);
-  return input.count == 0 ? -ENXIO : choice < 200 ? 1 : choice < 225 ? 0 : -EBADMSG;
+  return input.count == 0 ? -ENXIO : choice < 248 ? 1 : choice < 252 ? 0 : -EBADMSG;
 }
 
 static int open_user(sd_bus **bus) {
@@ -180,7 +180,7 @@ static const char *get_sender(sd_bus_message *message) {
 }
 static const sd_bus_error *get_error(sd_bus_message *message) {
   (void)message;
-  if (kit_byte(&input) < 240) return NULL;
+  if (kit_byte(&input) < 252) return NULL;
   error.name = kit_byte(&input) == 0 ? NULL : text();
   error.message = kit_byte(&input) == 0 ? NULL : text();
   return &error;

@@ -193,6 +193,7 @@ void portal_kit_pictures(const uint8_t *bytes, size_t count) {
     if (self->newest != NULL && self->format.width > 0) {
       kit_require(isInside(self->claim.crop, &self->format), "a crop outside of the picture");
     }
+    kit_require(self->damageCount <= FB_PIPEWIRE_MAXIMUM_DAMAGE, "too many rectangles");
     for (uint32_t i = 0; i < self->damageCount; i++) {
       kit_require(self->damage[i].width <= FB_LONGEST_SIDE, "damage that is too wide");
     }

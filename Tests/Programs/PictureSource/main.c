@@ -29,6 +29,8 @@ static struct pw_stream *stream;
 static const char *memory;
 static uint32_t width, height, number;
 static bool isStill;
+static struct pw_buffer *known[BUFFERS];
+static int absences;
 
 static bool is(const char *mode) { return !strcmp(memory, mode); }
 static bool isOwn(void) { return !is("server"); }
@@ -84,6 +86,11 @@ static void param_changed(void *user, uint32_t id, const struct spa_pod *paramet
 
 static void add_buffer(void *user, struct pw_buffer *buffer) {
   (void)user;
+  for (int i = 0; i < BUFFERS; i++) {
+    if (known[i] != NULL) continue;
+    known[i] = buffer;
+    break;
+  }
   if (!isOwn()) return;
   struct spa_data *data = &buffer->buffer->datas[0];
   int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING, pipes[2];
@@ -102,6 +109,9 @@ static void add_buffer(void *user, struct pw_buffer *buffer) {
 
 static void remove_buffer(void *user, struct pw_buffer *buffer) {
   (void)user;
+  for (int i = 0; i < BUFFERS; i++) {
+    if (known[i] == buffer) known[i] = NULL;
+  }
   struct spa_data *data = &buffer->buffer->datas[0];
   if (!isOwn()) return;
   munmap(data->data, data->maxsize);
@@ -129,6 +139,9 @@ static void draw(uint8_t *pixels) {
 static void process(void *user) {
   (void)user;
   struct pw_buffer *buffer = pw_stream_dequeue_buffer(stream);
+  // Readers that have ended keep them all.
+  absences = buffer == NULL ? absences + 1 : 0;
+  if (absences > FRAMES_PER_SECOND / 4) buffer = known[absences % BUFFERS];
   if (buffer == NULL) return;
   struct spa_data *data = &buffer->buffer->datas[0];
   if (data->data == NULL) return;
