@@ -214,7 +214,7 @@ let package = Package(
       ["AppGroup", "CredentialStore", "FrameBus", "Platform", "CSessionBus"]),
     module(
       "CapturePipeWire", in: .media,
-      ["Capture", "CredentialStore", "FrameBus", "Platform", "ScreenCast", "CPipeWire"]),
+      ["Capture", "CredentialStore", "FrameBus", "Platform", "ScreenCast", "Sound", "CPipeWire"]),
     module("CaptureX11", in: .media, ["Capture", "FrameBus", "Platform", media("CXCB")]),
     module("CaptureWayland", in: .media, ["Capture", "FrameBus", "Platform", "CWayland"]),
     module(
@@ -338,6 +338,11 @@ let package = Package(
     .target(name: "FuzzFakeDriver", path: "Fuzz/FakeDriver", cSettings: strictC),
     fuzzer("Compositors", of: "CaptureWayland", "Capture", "CWayland", "CPlayedCompositor"),
     .target(name: "CPlayedCompositor", path: "Fuzz/CPlayedCompositor", cSettings: strictC),
+    fuzzer("Portal", of: "CPortalKit"),
+    .target(
+      name: "CPortalKit", dependencies: ["CPipeWireSystem"], path: "Fuzz/PortalKit",
+      cSettings: ["CPipeWire", "CPipeWire/include", "CSessionBus", "CSessionBus/include"]
+        .map { .headerSearchPath("../../Sources/C/\($0)") }),
 
     // Tests, of real processes
     .target(
@@ -358,9 +363,8 @@ let package = Package(
     worker("SemaphoreWorker", ["GroupSemaphores", "AppGroup"]),
     tests(
       "CredentialStoreTests",
-      [
-        "CredentialStore", "AppGroup", "BusCLI", "CredentialWorker", "SecretHolder",
-      ], exclude: ["Vectors"]),
+      ["CredentialStore", "AppGroup", "BusCLI", "CredentialWorker", "SecretHolder"],
+      exclude: ["Vectors"]),
     worker("CredentialWorker", ["CredentialStore", "AppGroup"]),
     worker("SecretHolder", ["CredentialStore", "AppGroup"]),
     tests(
@@ -467,8 +471,9 @@ let package = Package(
       "CapturePipeWireTests", in: .media,
       [
         "AppGroup", "BusCLI", "CaptureProgram", "ConfineProgram", "FrameBus", "GrantProbe",
-        "PictureSource", "UploadProgram",
+        "PictureSource", "PortalCycler", "UploadProgram",
       ]),
+    worker("PortalCycler", ["AppGroup", "Capture", "CapturePipeWire", "FrameBus"]),
     tests(
       "CaptureX11Tests", in: .media,
       [
@@ -498,5 +503,5 @@ if let names = Context.environment["FRAMEBUS_TESTS"]?.split(separator: " ").map(
   package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }
 if Context.environment["FRAMEBUS_WITHOUT_FUZZERS"] != nil {
-  package.targets.removeAll { $0.name.hasPrefix("Fuzz") }
+  package.targets.removeAll { $0.name.hasPrefix("Fuzz") || $0.name == "CPortalKit" }
 }

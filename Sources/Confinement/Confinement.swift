@@ -103,6 +103,24 @@ extension Confinement {
     return result
   }
 
+  /// For a process that captures the sound of a PipeWire node: grants the server's socket, which
+  /// leads to all that the user's programs may use of the server.
+  package static func pipeWireCapture(
+    in group: AppGroup, as user: UserAccount? = nil
+  ) -> Confinement {
+    var result = member(of: group, as: user)
+    let runtime =
+      environmentValue("PIPEWIRE_RUNTIME_DIR") ?? roleVariable("XDG_RUNTIME_DIR", of: user)
+    let socket = environmentValue("PIPEWIRE_REMOTE") ?? "pipewire-0"
+    if socket.hasPrefix("/") {
+      result.grantNamed(.write, socket)
+    } else if let runtime {
+      result.grantNamed(.write, runtime + "/" + socket)
+    }
+    result.variables += ["PIPEWIRE_RUNTIME_DIR", "PIPEWIRE_REMOTE", "XDG_RUNTIME_DIR"]
+    return result
+  }
+
   /// For a process that sends captured frames: the network, but no display, no session bus, and no
   /// files of the host. The caller adds what it needs of the credential store.
   package static func `extension`(

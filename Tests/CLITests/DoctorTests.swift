@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import TestSupport
 import Testing
 
@@ -55,5 +56,31 @@ import Testing
     #expect(wayland.contains { $0["check"] == "screen" && $0["detail"]!.contains("Wayland") })
     let none = try checks(["WAYLAND_DISPLAY": nil, "XDG_SESSION_TYPE": nil, "DISPLAY": nil])
     #expect(none.contains { $0["check"] == "screen" && $0["detail"]!.contains("no DISPLAY") })
+  }
+
+  /// The traps of a Wayland desktop, each with its own line and remedy.
+  @Test func eachTrapOfThePortalHasALine() throws {
+    let folder = try TemporaryRoot()
+    let nowhere = [
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder.file("bus"))",
+      "XDG_RUNTIME_DIR": folder.path, "XDG_SESSION_TYPE": nil,
+    ]
+    let checks = try checks(nowhere)
+    let fixes = Dictionary(
+      grouping: checks, by: { $0["check"] ?? "" }
+    ).mapValues { $0.map { "\($0["detail"] ?? "") \($0["fix"] ?? "")" } }
+    let line = try #require(fixes["desktop portal"]?.first)
+    #expect(line.components(separatedBy: "dbus-run-session").count == 2, "\(line)")
+    #expect(fixes["PipeWire"]?.first?.contains("start `pipewire`") == true, "\(fixes)")
+    let traps = [
+      "sway's user": geteuid() == 0 && programInPath(named: "sway") != nil
+        ? "ordinary user" : "",
+      "sway's portal backend": "xdg-desktop-portal-wlr",
+      "PipeWire session manager": "", "gst:pipewiresrc": "`portal` does not use it",
+    ]
+    for (name, text) in traps {
+      #expect(fixes[name]?.count == 1, "\(name)")
+      #expect(text.isEmpty || fixes[name]?.first?.contains(text) == true, "\(fixes[name] ?? [])")
+    }
   }
 }

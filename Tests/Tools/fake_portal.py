@@ -8,9 +8,9 @@ place of that, `token TOKEN` for each one that it gives, and `gone` when a progr
 input: `close` closes the sessions, `revoke` forgets all tokens, `fault FAULT` replaces the fault.
 
 Faults: decline, cancel, refuse, silent (no answer to any call), absent-user (no answer to Start),
-no-streams, odd-streams, odd-response, odd-handle, no-descriptor, no-node, long-token, bad-token,
-odd-properties, monitor-only,
-other-sender.
+steady (looks for the node once),
+no-streams, odd-streams, odd-response, odd-handle, no-descriptor, no-node,
+long-token, bad-token, odd-properties, monitor-only, other-sender.
 """
 import json
 import os
@@ -37,15 +37,21 @@ def say(*words):
     print(*words, flush=True)
 
 
+known = []
+
+
 def node_id():
     """The newest node of that name."""
+    if fault == "steady" and known:
+        return known[0]
     objects = json.loads(subprocess.run(["pw-dump"], capture_output=True, check=True).stdout)
     found = [
         item["id"] for item in objects
         if item["type"].endswith(":Node")
         and item["info"]["props"].get("node.name") == node_name
     ]
-    return max(found) if found else 4_000_000
+    known[:] = [max(found)] if found else []
+    return known[0] if known else 4_000_000
 
 
 class Session(dbus.service.Object):

@@ -12,6 +12,8 @@ enum CaptureNeeds: Hashable {
   case compositor(String?)
   case file(String)
   case soundServer
+  /// The socket of the user's PipeWire server.
+  case pipeWire
   /// The device of a camera.
   case camera(String)
   /// A connection to PipeWire, which the host is granted and passes on.
@@ -35,6 +37,7 @@ enum CaptureNeeds: Hashable {
     case .compositor: self = .compositor(WaylandSocket.path(compositor))
     case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
+    case .pipeWire: self = .pipeWire
     case .camera: self = source.path.map { .camera($0) } ?? .unknown
     case .grant: self = .grant
     case .anything: self = .unknown

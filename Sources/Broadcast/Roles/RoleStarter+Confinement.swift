@@ -16,6 +16,7 @@ extension RoleStarter {
     case .compositor(let socket):
       return .capture(in: group, compositor: socket ?? "", as: user)
     case .soundServer: return .soundCapture(in: group, as: user)
+    case .pipeWire: return .pipeWireCapture(in: group, as: user)
     case .file(let path):
       var confinement = Confinement.capture(in: group, as: user)
       confinement.grants.append(.init(.read, path))

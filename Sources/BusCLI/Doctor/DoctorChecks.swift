@@ -130,7 +130,7 @@ enum DoctorChecks {
       fix: "apt-get install \(packages[0])")
   }
 
-  private static func hasPlugin(_ plugin: String) -> Bool {
+  static func hasPlugin(_ plugin: String) -> Bool {
     pluginFolders()
       .contains { (try? Directory(path: $0).status(of: "libgst\(plugin).so")) != nil }
   }

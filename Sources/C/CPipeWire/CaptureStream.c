@@ -19,6 +19,7 @@ struct claim {
   int32_t stride;
   struct fb_pipewire_rect crop;
   uint64_t ptsNs;
+  uint32_t transform;
 };
 
 struct fb_pipewire_capture {
@@ -34,6 +35,8 @@ struct fb_pipewire_capture {
   bool isNodeSeen;
   int listed;
   enum fb_pipewire_state state;
+  /// The stream ends because this wants another one.
+  bool isRestarting;
   char failure[256];
 
   struct fb_pipewire_format format;
@@ -100,6 +103,7 @@ static const struct pw_registry_events registry_events = {
 static void state_changed(void *user, enum pw_stream_state before, enum pw_stream_state now,
                           const char *error) {
   struct fb_pipewire_capture *self = user;
+  if (self->isRestarting) return;
   if (now == PW_STREAM_STATE_ERROR) {
     fail(self, FB_PIPEWIRE_FAILED, error != NULL ? error : "the stream failed");
   } else if (now == PW_STREAM_STATE_UNCONNECTED && before != PW_STREAM_STATE_UNCONNECTED) {
@@ -170,6 +174,9 @@ static bool read_claim(const struct fb_pipewire_capture *self, const struct spa_
     struct fb_pipewire_rect rect = read_rect(self, &crop->region);
     if (!isEmpty(rect)) claim->crop = rect;
   }
+  const volatile struct spa_meta_videotransform *turn =
+      spa_buffer_find_meta_data(buffer, SPA_META_VideoTransform, sizeof *turn);
+  claim->transform = turn != NULL ? turn->transform : SPA_META_TRANSFORMATION_None;
   return true;
 }
 
@@ -187,7 +194,9 @@ static void process(void *user) {
       continue;
     }
     take_damage(self, buffer->buffer);
-    if (!isSame(claim.crop, self->claim.crop)) self->isFullDamage = true;
+    if (!isSame(claim.crop, self->claim.crop) || claim.transform != self->claim.transform) {
+      self->isFullDamage = true;
+    }
     if (self->newest != NULL) {
       self->library->stream_queue_buffer(self->stream, self->newest);
       if (self->isNew) self->skipped++;
@@ -261,7 +270,8 @@ static void param_changed(void *user, uint32_t id, const struct spa_pod *paramet
   int types = isGraphicsMemory ? 1 << SPA_DATA_DmaBuf : 1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr;
   uint8_t bytes[1024];
   struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof bytes);
-  const struct spa_pod *parameters[4];
+  const struct spa_pod *parameters[5];
+  uint32_t turn = sizeof(struct spa_meta_videotransform);
   uint32_t region = sizeof(struct spa_meta_region), header = sizeof(struct spa_meta_header);
   parameters[0] = spa_pod_builder_add_object(
       &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
@@ -270,7 +280,8 @@ static void param_changed(void *user, uint32_t id, const struct spa_pod *paramet
   parameters[1] = meta(&builder, SPA_META_Header, header, header);
   parameters[2] = meta(&builder, SPA_META_VideoCrop, region, region);
   parameters[3] = meta(&builder, SPA_META_VideoDamage, region, FB_PIPEWIRE_MAXIMUM_DAMAGE * region);
-  self->library->stream_update_params(self->stream, parameters, 4);
+  parameters[4] = meta(&builder, SPA_META_VideoTransform, turn, turn);
+  self->library->stream_update_params(self->stream, parameters, 5);
 }
 
 static const struct pw_stream_events stream_events = {
@@ -373,6 +384,15 @@ void fb_pipewire_capture_set_active(struct fb_pipewire_capture *self, bool isAct
   self->library->stream_set_active(self->stream, isActive);
 }
 
+void fb_pipewire_capture_restart(struct fb_pipewire_capture *self) {
+  if (self->state >= FB_PIPEWIRE_NO_NODE) return;
+  self->isRestarting = true;
+  self->library->stream_destroy(self->stream);
+  self->stream = NULL;
+  self->isRestarting = false;
+  if (!connect_stream(self)) fail(self, FB_PIPEWIRE_FAILED, "the stream cannot be connected");
+}
+
 // MARK: Pictures
 
 bool fb_pipewire_capture_take_format(struct fb_pipewire_capture *self,
@@ -393,6 +413,7 @@ bool fb_pipewire_capture_newest(const struct fb_pipewire_capture *self,
   if (self->newest == NULL) return false;
   picture->crop = self->claim.crop;
   picture->ptsNs = self->claim.ptsNs;
+  picture->transform = self->claim.transform;
   picture->isFullDamage = self->isFullDamage;
   picture->damageCount = self->damageCount;
   memcpy(picture->damage, self->damage, sizeof picture->damage);

@@ -38,6 +38,21 @@ static int open_file(struct fb_picture_memory *memory, int descriptor, uint32_t 
   return 0;
 }
 
+/// What is called DMA-BUF may be a file that shrinks. A DMA-BUF, which cannot, is not regular.
+static int open_graphics(struct fb_picture_memory *memory, int descriptor,
+                         const struct spa_data *data) {
+  memory->isGraphicsMemory = true;
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) return errno;
+  if (S_ISREG(status.st_mode)) {
+    return open_file(memory, descriptor, data->mapoffset, data->maxsize);
+  }
+  off_t size = lseek(descriptor, 0, SEEK_END);
+  if (size >= 0 && (uint64_t)size < (uint64_t)data->mapoffset + data->maxsize) return EINVAL;
+  memory->descriptor = descriptor;
+  return map(memory, descriptor, data->mapoffset, data->maxsize);
+}
+
 int fb_picture_memory_open(struct fb_picture_memory *memory, const struct spa_data *data) {
   *memory = (struct fb_picture_memory){.descriptor = -1};
   int descriptor = (int)data->fd;
@@ -48,11 +63,7 @@ int fb_picture_memory_open(struct fb_picture_memory *memory, const struct spa_da
       memory->byteCount = data->data != NULL ? data->maxsize : 0;
       return data->data != NULL ? 0 : EINVAL;
     case SPA_DATA_MemFd: return open_file(memory, descriptor, data->mapoffset, data->maxsize);
-    case SPA_DATA_DmaBuf: {
-      memory->isGraphicsMemory = true;
-      memory->descriptor = descriptor;
-      return map(memory, descriptor, data->mapoffset, data->maxsize);
-    }
+    case SPA_DATA_DmaBuf: return open_graphics(memory, descriptor, data);
     default: return EINVAL;
   }
 }

@@ -40,6 +40,8 @@ static void load(void) {
       FUNCTION(stream_set_active),
       FUNCTION(stream_trigger_process),
       FUNCTION(stream_get_state),
+      FUNCTION(stream_get_node_id),
+      FUNCTION(stream_get_time_n),
       FUNCTION(thread_loop_new),
       FUNCTION(thread_loop_destroy),
       FUNCTION(thread_loop_get_loop),

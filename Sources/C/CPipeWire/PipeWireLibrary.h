@@ -27,6 +27,8 @@ struct fb_pipewire_library {
   __typeof__(&pw_stream_set_active) stream_set_active;
   __typeof__(&pw_stream_trigger_process) stream_trigger_process;
   __typeof__(&pw_stream_get_state) stream_get_state;
+  __typeof__(&pw_stream_get_node_id) stream_get_node_id;
+  __typeof__(&pw_stream_get_time_n) stream_get_time_n;
   __typeof__(&pw_thread_loop_new) thread_loop_new;
   __typeof__(&pw_thread_loop_destroy) thread_loop_destroy;
   __typeof__(&pw_thread_loop_get_loop) thread_loop_get_loop;

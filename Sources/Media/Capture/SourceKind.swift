@@ -39,6 +39,8 @@ public struct SourceKind: Sendable {
     /// A file, which it reads.
     case file
     case soundServer = "sound server"
+    /// The socket of the user's PipeWire server.
+    case pipeWire = "PipeWire"
     case camera
     /// A connection that the desktop's portal has granted. The host asks for it.
     case grant = "desktop portal"
@@ -211,6 +213,17 @@ extension SourceKind {
     return .pulse(SoundDevice(argument))
   }
 
+  static let pipeWire = SourceKind(
+    "pipewire:NODE", "Sound of a PipeWire device or application", needs: .pipeWire,
+    options: [.silence], stream: SoundDevice.monitor.usualStream
+  ) { argument throws(SourceSpecificationError) in
+    guard let argument, !argument.isEmpty, argument.utf8.count < 256 else {
+      throw .missingArgument(
+        "pipewire", "the name of a node, such as pipewire:Firefox; `pw-cli ls Node` lists them")
+    }
+    return .pipeWire(node: argument)
+  }
+
   static let tone = SourceKind(
     "tone[:HZ]", "Test tone", needs: .nothing, options: [.silence],
     stream: SoundDevice.monitor.usualStream
@@ -238,7 +251,7 @@ extension SourceKind {
 
   /// The rows.
   public static let all = [
-    screen, wayland, waylandWindow, window, portal, camera,
+    screen, wayland, waylandWindow, window, portal, camera, pipeWire,
     test, file, y4m, gst, pulse, tone, beep, stream,
   ]
 

@@ -24,6 +24,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   case tone(Tone)
   /// A device of a PulseAudio or PipeWire server.
   case pulse(SoundDevice)
+  /// The sound of a node of a PipeWire server, by its name.
+  case pipeWire(node: String)
   /// A GStreamer pipeline without its sink.
   case pipeline(String)
   /// The frames that an application of the group publishes.
@@ -36,7 +38,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     let colon = text.firstIndex(of: ":")
     let name = text[..<(colon ?? text.endIndex)]
     guard let kind = SourceKind.all.first(where: { $0.name == name }) else {
-      throw name == "pipewire" ? .notBuilt(String(name)) : .unknown(text)
+      throw .unknown(text)
     }
     self = try kind.parse(colon.map { String(text[text.index(after: $0)...]) })
   }
@@ -54,6 +56,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case .y4m: .y4m
     case .camera: .camera
     case .pipeline: .gst
+    case .pipeWire: .pipeWire
     case .pulse: .pulse
     case .tone(let tone): tone.rhythm == .steady ? .tone : .beep
     case .stream: .stream
@@ -75,6 +78,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
       case .camera(let name): name
       case .tone(let tone): "\(tone.hertz)"
       case .pulse(let device): device.text
+      case .pipeWire(let node): node
       case .pipeline(let text): text
       case .stream(let name): name.text
       }
@@ -92,7 +96,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case .file(let path): path
     case .y4m(let path): path
     case .camera(let name): name.flatMap { $0.hasPrefix("/") ? $0 : nil }
-    case .screen, .wayland, .waylandWindow, .window, .portal: nil
+    case .screen, .wayland, .waylandWindow, .window, .portal, .pipeWire: nil
     case .test, .tone, .pulse, .pipeline, .stream: nil
     }
   }
@@ -118,7 +122,6 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
   case badStream(StreamNameError)
   /// An application publishes the source, so no capture program can.
   case notCaptured(StreamName)
-  case notBuilt(String)
 
   public var description: String {
     switch self {
@@ -142,8 +145,6 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
       "an application publishes the stream “\(stream)”, so there is nothing to capture; broadcast"
         + " it with `framebus broadcast start EXTENSION --source stream:\(stream)`, or upload it"
         + " with `framebus upload DESTINATION --stream \(stream)`"
-    case .notBuilt(let kind):
-      "this version has no source “\(kind)”; sources are \(SourceSpecification.summary)"
     }
   }
 }

@@ -11,14 +11,14 @@
     @unsafe private let capture: OpaquePointer
     private let node: UInt32
 
-    /// - Parameter remote: a connection that sees the node.
+    /// - Parameter remote: a connection that sees the node; nil for the user's server.
     init(
-      node: UInt32, remote: consuming Descriptor, rate: FrameRate
+      node: UInt32, remote: consuming Descriptor?, rate: FrameRate
     ) throws(PortalError) {
       if let why = unsafe fb_pipewire_load() { throw .noLibrary(unsafe String(cString: why)) }
       // It closes the descriptor in any case.
       let capture = unsafe fb_pipewire_capture_new(
-        remote.release(), node, UInt32(rate.numerator), UInt32(rate.denominator))
+        remote.take()?.release() ?? -1, node, UInt32(rate.numerator), UInt32(rate.denominator))
       guard let capture = unsafe capture else {
         throw .pipeWire("it does not answer, or this process has no memory")
       }
@@ -52,6 +52,9 @@
     mutating func setActive(_ isActive: Bool) {
       unsafe fb_pipewire_capture_set_active(capture, isActive)
     }
+
+    /// Links the node again, and so has its producer make a picture.
+    mutating func restart() { unsafe fb_pipewire_capture_restart(capture) }
 
     /// The format, if it has changed since the last call.
     mutating func takeFormat() -> fb_pipewire_format? {

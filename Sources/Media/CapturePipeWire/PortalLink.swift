@@ -26,8 +26,12 @@
       _ options: PortalOptions, in session: CaptureSession
     ) throws(PortalError) -> PortalLink? {
       if let grant = options.grant {
+        guard let number = grant.descriptor else {
+          return PortalLink(
+            try PipeWireCapture(node: grant.node, remote: nil, rate: options.rate), nil)
+        }
         let remote: Descriptor
-        let given = Descriptor(owning: grant.descriptor)
+        let given = Descriptor(owning: number)
         // The copy is closed on exec, as an inherited one is not.
         do { remote = try given.duplicate() } catch { throw .system(error) }
         return PortalLink(

@@ -22,6 +22,9 @@
     /// Until then, a new picture is preferred to the newest one.
     private var freshByNs: UInt64 = 0
     private var dueNs: UInt64 = 0
+    /// When the node is linked again, because no picture has come; nil while there is one.
+    private var restartNs: UInt64?
+    private var restartDelayNs = shortestRestartNs
     private var lastPtsNs = Int64.min
     /// Pictures that could not be copied, one after another.
     private var malformedCount = 0
@@ -33,6 +36,10 @@
     private static let freshLimitNs: UInt64 = 200_000_000
     /// How often the portal is heard while nobody subscribes.
     private static let idleInterval = Duration.seconds(1)
+    /// mutter draws once when its node is linked, and then what changes. A picture that was made
+    /// before the capture's end of the link runs is lost.
+    private static let shortestRestartNs: UInt64 = 1_000_000_000
+    private static let longestRestartNs: UInt64 = 8_000_000_000
     private static let retryDelays = [1, 2, 4, 8, 16, 30].map { Duration.seconds($0) }
 
     init(
@@ -71,6 +78,7 @@
         guard isSubscribed else { continue }
         if let layout = link?.capture.takeFormat() { self.layout = layout }
         try follow(publisher)
+        askForPicture()
         if isFrameDue {
           try publish(with: &publisher)
           if malformedCount > Self.maximumMalformed {
@@ -106,6 +114,22 @@
       }
       session.noteSubscribers(publisher.subscriberCount)
       return true
+    }
+
+    /// Links the node again if it has given no picture for some time.
+    private mutating func askForPicture() {
+      guard link?.capture.newest == nil else {
+        restartNs = nil
+        restartDelayNs = Self.shortestRestartNs
+        return
+      }
+      let nowNs = monotonicNowNs()
+      let atNs = restartNs ?? nowNs + restartDelayNs
+      restartNs = atNs
+      guard nowNs >= atNs else { return }
+      link?.capture.restart()
+      restartDelayNs = min(2 * restartDelayNs, Self.longestRestartNs)
+      restartNs = nowNs + restartDelayNs
     }
 
     /// A producer that is stopped before its first picture may never begin (PipeWire 0.3.65).
@@ -160,6 +184,7 @@
       // Times increase, whatever a producer says.
       lastPtsNs = max(lastPtsNs &+ 1, Int64(loan.metadata.capturedAtNs))
       loan.metadata.ptsNs = lastPtsNs
+      loan.metadata.orientation = Orientation(transform: Int32(clamping: picture.transform))
       loan.metadata.damage = picture.changes
       _ = loan.publish(byteCount: format.byteCount)
       session.countFrame(isCopy: true)
@@ -193,6 +218,7 @@
           // Its first picture is on its way.
           isActive = true
           owesFrame = true
+          restartNs = nil
           freshByNs = monotonicNowNs() + Self.freshLimitNs
           return
         } catch {

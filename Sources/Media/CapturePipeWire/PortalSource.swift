@@ -13,19 +13,19 @@
     /// What another process has been granted; nil to ask the portal.
     public var grant: Grant?
 
-    /// A node, and the inherited descriptor of a connection to PipeWire that sees it.
+    /// A node, and the inherited descriptor of a connection to PipeWire that sees it. Without a
+    /// descriptor, the node is one of the user's server.
     public struct Grant: Hashable, Sendable {
       public let node: UInt32
-      public let descriptor: Int32
+      public let descriptor: Int32?
 
-      /// - Parameter text: such as `45:3`.
+      /// - Parameter text: such as `45:3`, or `45`.
       public init?(_ text: String) {
         let parts = text.split(separator: ":")
-        guard parts.count == 2, let node = UInt32(parts[0]), let number = Int32(parts[1]),
-          number >= 3
-        else { return nil }
+        guard let node = parts.first.flatMap({ UInt32($0) }), parts.count <= 2 else { return nil }
         self.node = node
-        descriptor = number
+        descriptor = parts.count == 2 ? Int32(parts[1]) : nil
+        if parts.count == 2, descriptor.map({ $0 >= 3 }) != true { return nil }
       }
     }
 

@@ -1,5 +1,6 @@
 #if Media
   import CWayland
+  import Capture
   import FrameBus
 
   /// A monitor of a compositor, or what stands for one.
@@ -71,15 +72,6 @@
   }
 
   extension Orientation {
-    /// - Parameter transform: `wl_output.transform`: what was done to an upright picture to get the
-    ///   one in memory, counterclockwise, after flipping left and right from 4 on.
-    init(transform: Int32) {
-      let inMemory: [Orientation] = [
-        .up, .right, .down, .left, .upMirrored, .leftMirrored, .downMirrored, .rightMirrored,
-      ]
-      self = inMemory.indices.contains(Int(transform)) ? inMemory[Int(transform)] : .up
-    }
-
     /// The same with the rows in memory in reverse.
     var withRowsReversed: Orientation {
       switch self {

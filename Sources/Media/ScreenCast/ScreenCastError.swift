@@ -47,6 +47,15 @@ package enum ScreenCastError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension ScreenCastError {
+  /// What happened, without what to do.
+  package var cause: String {
+    switch self {
+    case .noBus(let why): why
+    case .noPortal(let why): "no portal offers pictures of the screen (\(why))"
+    default: "\(self)"
+    }
+  }
+
   /// Whether it may be otherwise in a while. What the user decided is not asked again.
   package var mayPass: Bool {
     switch self {

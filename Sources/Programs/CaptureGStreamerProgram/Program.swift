@@ -61,7 +61,9 @@ struct CaptureSource: ParsableCommand {
       case .pulse(let device):
         try role.run(PulseSource(device, gate: settings.silenceGate))
       case .camera(let name): try runCamera(name, settings, role)
-      case .screen, .wayland, .waylandWindow, .window, .portal, .test, .y4m, .tone, .stream: break
+      case .screen, .wayland, .waylandWindow, .window, .portal, .test, .y4m, .pipeWire, .tone,
+        .stream:
+        break
       }
     #else
       throw NoMedia(source: capture.source)

@@ -67,6 +67,7 @@ struct CaptureSource: ParsableCommand {
     case .waylandWindow(let id): try role.run(wayland(.window(id), role))
     case .window: try role.run(screen(nil, window: window, role))
     case .portal(let picture): try role.run(portal(picture, settings))
+    case .pipeWire(let node): try role.run(sound(of: node, settings))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse, .stream: break
     }
@@ -144,7 +145,16 @@ struct CaptureSource: ParsableCommand {
       options.staysAwake = capture.session != nil
       return ScreenSource(options)
     }
+
+    private func sound(of node: String, _ settings: CaptureSettings) -> PipeWireSoundSource {
+      PipeWireSoundSource(
+        node, gate: settings.silenceGate, endsWithServer: CaptureRole.isConfined)
+    }
   #else
+    private func sound(of node: String, _ settings: CaptureSettings) throws -> TestSource {
+      throw NoMedia(source: capture.source)
+    }
+
     private func chosenWindow(_ source: SourceSpecification) throws -> UInt32? { nil }
     private var isWaylandSession: Bool { false }
 

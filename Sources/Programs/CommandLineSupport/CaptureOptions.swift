@@ -53,7 +53,7 @@ public struct CaptureOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Node and descriptor that the portal granted, set by the host.", visibility: .hidden))
+      "Node, and the descriptor that the portal granted to the host.", visibility: .hidden))
   public var grant: String?
 
   public init() {}

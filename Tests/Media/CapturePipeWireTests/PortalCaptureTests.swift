@@ -69,6 +69,35 @@ struct PortalCaptureTests {
     }
   }
 
+  /// A compositor's transform, as in wl_output, becomes the orientation; unknown ones mean upright.
+  @Test func transformIsTheOrientation() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      let producer = try world.producer("turned")
+      defer {
+        portal.end()
+        producer.end()
+      }
+      let capture = try world.capture()
+      var subscriber = try world.subscriber()
+      let expected: [Orientation] = [
+        .up, .right, .down, .left, .upMirrored, .leftMirrored, .downMirrored, .rightMirrored, .up,
+        .up,
+      ]
+      var seen: Set<UInt32> = []
+      while seen.count < expected.count {
+        let picture = try subscriber.take { $0.number != nil }
+        let turn = try #require(picture.number) % 10
+        #expect(picture.orientation == expected[Int(turn)])
+        // A viewer redraws what has been turned.
+        #expect(picture.damage.isFull || picture.orientation == .up)
+        seen.insert(turn)
+      }
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   /// The producer works for subscribers alone, and a still picture reaches a late one.
   @Test func producerRestsWithoutSubscribersAndAStillPictureIsKept() throws {
     try withWatchdog {

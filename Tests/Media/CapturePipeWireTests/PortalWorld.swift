@@ -81,6 +81,7 @@ struct Picture {
   let pixels: [UInt32]
   let damage: DamageRegion
   let ptsNs: Int64
+  let orientation: Orientation
 
   init(_ lease: borrowing FrameLease) {
     let format = lease.format
@@ -100,6 +101,7 @@ struct Picture {
     }
     damage = lease.damage
     ptsNs = lease.metadata.ptsNs
+    orientation = lease.metadata.orientation
   }
 
   subscript(x: Int, y: Int) -> UInt32 { pixels[y * width + x] }

@@ -5,7 +5,8 @@
 // MEMORY is `server` (PipeWire allocates), or the program's own: `sealed`, `unsealed`, `padded`
 // (rows with gaps), `dmabuf` (mappable), `unmappable`, `cropped`, `damaged` (a square changes),
 // `outside` (pictures that end beyond their memory), `wild` (random numbers in all metadata),
-// `shrinking` (the file shrinks under its reader). Each pixel has the number of the picture; in
+// `shrinking` (the file shrinks under its reader), `posing` (the same, called DMA-BUF),
+// `turned` (metadata say that picture N is turned by transform N mod 10, of which there are 8). Each pixel has the number of the picture; in
 // `damaged` those of the square alone. Lines on standard input: `still`, `go`, `end`, or
 // `size WIDTHxHEIGHT`.
 #if __has_include(<pipewire/pipewire.h>)
@@ -28,6 +29,8 @@ static struct pw_stream *stream;
 static const char *memory;
 static uint32_t width, height, number;
 static bool isStill;
+static struct pw_buffer *known[BUFFERS];
+static int absences;
 
 static bool is(const char *mode) { return !strcmp(memory, mode); }
 static bool isOwn(void) { return !is("server"); }
@@ -50,7 +53,8 @@ static const struct spa_pod *format(struct spa_pod_builder *builder, bool isGrap
   return spa_pod_builder_pop(builder, &frame);
 }
 
-static bool isGraphics(void) { return is("dmabuf") || is("unmappable"); }
+static bool isGraphics(void) { return is("dmabuf") || is("unmappable") || is("posing"); }
+static bool isShrinking(void) { return is("shrinking") || is("posing"); }
 
 static const struct spa_pod *meta(struct spa_pod_builder *builder, uint32_t type, int size) {
   return spa_pod_builder_add_object(builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
@@ -75,12 +79,18 @@ static void param_changed(void *user, uint32_t id, const struct spa_pod *paramet
       meta(&builder, SPA_META_Header, sizeof(struct spa_meta_header)),
       meta(&builder, SPA_META_VideoCrop, sizeof(struct spa_meta_region)),
       meta(&builder, SPA_META_VideoDamage, 4 * sizeof(struct spa_meta_region)),
+      meta(&builder, SPA_META_VideoTransform, sizeof(struct spa_meta_videotransform)),
   };
-  pw_stream_update_params(stream, parameters, 4);
+  pw_stream_update_params(stream, parameters, is("turned") ? 5 : 4);
 }
 
 static void add_buffer(void *user, struct pw_buffer *buffer) {
   (void)user;
+  for (int i = 0; i < BUFFERS; i++) {
+    if (known[i] != NULL) continue;
+    known[i] = buffer;
+    break;
+  }
   if (!isOwn()) return;
   struct spa_data *data = &buffer->buffer->datas[0];
   int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING, pipes[2];
@@ -88,7 +98,7 @@ static void add_buffer(void *user, struct pw_buffer *buffer) {
   ftruncate((int)data->fd, size());
   data->data = mmap(NULL, size(), PROT_READ | PROT_WRITE, MAP_SHARED, (int)data->fd, 0);
   if (is("unmappable") && pipe2(pipes, O_CLOEXEC) == 0) data->fd = pipes[0];
-  if (!is("unsealed") && !is("shrinking") && !isGraphics()) {
+  if (!is("unsealed") && !isShrinking() && !isGraphics()) {
     fcntl((int)data->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   }
   data->type = isGraphics() ? SPA_DATA_DmaBuf : SPA_DATA_MemFd;
@@ -99,6 +109,9 @@ static void add_buffer(void *user, struct pw_buffer *buffer) {
 
 static void remove_buffer(void *user, struct pw_buffer *buffer) {
   (void)user;
+  for (int i = 0; i < BUFFERS; i++) {
+    if (known[i] == buffer) known[i] = NULL;
+  }
   struct spa_data *data = &buffer->buffer->datas[0];
   if (!isOwn()) return;
   munmap(data->data, data->maxsize);
@@ -126,12 +139,15 @@ static void draw(uint8_t *pixels) {
 static void process(void *user) {
   (void)user;
   struct pw_buffer *buffer = pw_stream_dequeue_buffer(stream);
+  // Readers that have ended keep them all.
+  absences = buffer == NULL ? absences + 1 : 0;
+  if (absences > FRAMES_PER_SECOND / 4) buffer = known[absences % BUFFERS];
   if (buffer == NULL) return;
   struct spa_data *data = &buffer->buffer->datas[0];
   if (data->data == NULL) return;
   number++;
   // One that shrank is whole again before it is drawn into.
-  if (is("shrinking")) ftruncate((int)data->fd, size());
+  if (isShrinking()) ftruncate((int)data->fd, size());
   draw(data->data);
   data->chunk->offset = is("outside") ? PIXEL : 0;
   data->chunk->size = size();
@@ -142,6 +158,9 @@ static void process(void *user) {
   struct spa_meta_region *crop =
       spa_buffer_find_meta_data(buffer->buffer, SPA_META_VideoCrop, sizeof *crop);
   struct spa_meta *damage = spa_buffer_find_meta(buffer->buffer, SPA_META_VideoDamage);
+  struct spa_meta_videotransform *turn =
+      spa_buffer_find_meta_data(buffer->buffer, SPA_META_VideoTransform, sizeof *turn);
+  if (turn != NULL) turn->transform = number % 10;
   if (header != NULL) *header = (struct spa_meta_header){.pts = -1, .seq = number};
   if (crop != NULL) {
     set_region(crop, 0, 0, width, height);
@@ -164,7 +183,7 @@ static void process(void *user) {
     if (damage != NULL) set_region(damage->data, words[3], words[2], words[1], words[0]);
     if (header != NULL) header->pts = (int64_t)((uint64_t)words[0] << 32 | words[3]);
   }
-  if (is("shrinking") && number % 4 == 0) ftruncate((int)data->fd, 0);
+  if (isShrinking() && number % 4 == 0) ftruncate((int)data->fd, 0);
   pw_stream_queue_buffer(stream, buffer);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "CPipeWireCamera.h"
+#include "CPipeWireSound.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +46,8 @@ struct fb_pipewire_picture {
   struct fb_pipewire_rect crop;
   /// On CLOCK_MONOTONIC as the producer says; 0 if it does not.
   uint64_t ptsNs;
+  /// How it was turned, by SPA_META_VideoTransform; any number.
+  uint32_t transform;
   bool isFullDamage;
   uint32_t damageCount;
   struct fb_pipewire_rect damage[FB_PIPEWIRE_MAXIMUM_DAMAGE];
@@ -76,6 +79,9 @@ const char *fb_pipewire_capture_failure(const struct fb_pipewire_capture *captur
 
 /// Whether the producer shall make pictures.
 void fb_pipewire_capture_set_active(struct fb_pipewire_capture *capture, bool isActive);
+
+/// Links the node again, which has its producer make a picture although nothing changes.
+void fb_pipewire_capture_restart(struct fb_pipewire_capture *capture);
 
 /// The format that pictures have from now on.
 /// - Returns: false if it is the one that the last call returned.
