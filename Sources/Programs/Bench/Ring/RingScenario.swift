@@ -38,6 +38,8 @@ struct RingScenario: Sendable {
     static let checks = Traits(rawValue: 128)
     /// The publisher lists credentials instead of opening one.
     static let lists = Traits(rawValue: 256)
+    /// The publisher opens the store for each credential, like a program that needs one.
+    static let opens = Traits(rawValue: 512)
   }
 
   let name: String
@@ -132,7 +134,8 @@ struct RingScenario: Sendable {
       "subscribers=\(subscribers)", "depth=\(depth)", flag("polls", .polls),
       flag("fills", .fills), flag("lossless", .lossless), flag("idles", .idles),
       flag("spins", .spins), flag("times", .times), flag("works", .works),
-      flag("checks", .checks), flag("lists", .lists), "credentials=\(credentials)",
+      flag("checks", .checks), flag("lists", .lists), flag("opens", .opens),
+      "credentials=\(credentials)",
       "lasts=\(measure == .last ? 1 : 0)",
     ]
   }
