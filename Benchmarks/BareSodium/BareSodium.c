@@ -13,6 +13,8 @@ enum {
   ITEM_BYTES = 900,
   RECORD_BYTES = 448,
   ATTRIBUTES_BYTES = 110,
+  BLOCK_CREDENTIALS = 128,
+  BLOCK_HEAD_BYTES = 62,
   CONTEXT_BYTES = 280,
   KEY_BYTES = crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
   NONCE_BYTES = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
@@ -63,15 +65,17 @@ static void get(const ring_job *job, const keys *own, ring_publishing *run) {
   free(body);
 }
 
-/// Verifies the signature of an index.
+/// Verifies the signature of an index's head, and hashes its blocks.
 static void list(const ring_job *job, const keys *own, ring_publishing *run) {
   size_t bytes = (size_t)job->credentials * ATTRIBUTES_BYTES;
-  unsigned char *index = calloc(1, bytes), signature[crypto_sign_BYTES];
+  size_t head = (size_t)job->credentials / BLOCK_CREDENTIALS * BLOCK_HEAD_BYTES;
+  unsigned char *index = calloc(1, bytes + head), signature[crypto_sign_BYTES], digest[32];
   require(index != NULL, "out of memory");
-  crypto_sign_detached(signature, NULL, index, bytes, own->sign_secret);
+  crypto_sign_detached(signature, NULL, index, head, own->sign_secret);
   while (ring_next(run)) {
     require(
-        crypto_sign_verify_detached(signature, index, bytes, own->sign_public) == 0,
+        crypto_sign_verify_detached(signature, index, head, own->sign_public) == 0 &&
+            crypto_generichash(digest, sizeof digest, index + head, bytes, NULL, 0) == 0,
         "the signature is wrong");
   }
   free(index);

@@ -28,6 +28,11 @@ struct Program {
       if job.pointee.lists {
         let count = try CredentialStore.open(in: group, as: .host).list().count
         precondition(count == names.count, "\(count) credentials of \(names.count)")
+      } else if job.pointee.opens {
+        let name = names[number % names.count]
+        let opened = try CredentialStore.open(in: group, as: .host).get(name)
+        precondition(opened.byteCount == byteCount, "\(opened.byteCount) bytes of \(byteCount)")
+        number += 1
       } else {
         // A different one each time, in turn.
         let opened = try store.get(names[number % names.count])

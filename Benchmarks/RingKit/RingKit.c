@@ -55,6 +55,7 @@ ring_job ring_job_from(int count, char *const *arguments) {
     job.checks = number_of(text, "checks", job.checks) != 0;
     job.credentials = (unsigned)number_of(text, "credentials", job.credentials);
     job.lists = number_of(text, "lists", job.lists) != 0;
+    job.opens = number_of(text, "opens", job.opens) != 0;
   }
   return job;
 }

@@ -32,6 +32,8 @@ private struct Trial: ~Copyable, Sendable {
   borrowing func read(_ bytes: [UInt8], as kind: UInt8) {
     switch kind {
     case UInt8(ascii: "i"): formats.index(bytes)
+    case UInt8(ascii: "b"): formats.indexInBlocks(bytes)
+    case UInt8(ascii: "c"): formats.indexBlock(bytes)
     case UInt8(ascii: "s"): formats.item(bytes)
     case UInt8(ascii: "a"): formats.auditRecord(bytes)
     case UInt8(ascii: "k"): formats.keyFile(bytes)

@@ -26,15 +26,14 @@ public struct CredentialAttributes: Hashable, Sendable {
   public internal(set) var recipients: [Role]
   /// The generation of the store in which it was sealed: higher than for earlier credentials.
   public internal(set) var generation: UInt64
-  /// Random, and unchanged until the credential is removed.
-  let id: [UInt8]
+  /// Unchanged until the credential is removed.
+  let id: CredentialID
 
-  static let idBytes = 16
   static let maximumTextBytes = 1024
   static let maximumRecipients = 16
 
   /// The file name. Every generation has its own file.
-  var fileName: String { "\(hexadecimal(id))-\(generation).sealed" }
+  var fileName: String { "\(hexadecimal(id.bytes))-\(generation).sealed" }
 
   static func generation(ofFile name: String) -> UInt64? {
     guard let dash = name.lastIndex(of: "-"), name.hasSuffix(".sealed") else { return nil }
@@ -42,6 +41,31 @@ public struct CredentialAttributes: Hashable, Sendable {
   }
 
   func isExpired(atSeconds now: Int64) -> Bool { expiresAtSeconds.map { $0 <= now } ?? false }
+}
+
+/// 16 random bytes, held without an allocation.
+struct CredentialID: Hashable, Sendable {
+  private let first: UInt64
+  private let second: UInt64
+
+  init(_ parser: inout ByteParser) throws(FormatError) {
+    first = try parser.number(ofBytes: 8)
+    second = try parser.number(ofBytes: 8)
+  }
+
+  static func random() -> CredentialID { CredentialID(Sodium.randomBytes(16)) }
+
+  private init(_ bytes: [UInt8]) {
+    first = UInt64(littleEndian: bytes[..<8])
+    second = UInt64(littleEndian: bytes[8...])
+  }
+
+  var bytes: [UInt8] {
+    var writer = ByteWriter()
+    writer.integer(first)
+    writer.integer(second)
+    return writer.bytes
+  }
 }
 
 /// The attributes that a caller chooses for a new credential.

@@ -22,6 +22,16 @@ public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConver
     self.account = account
   }
 
+  /// - Parameter service: without control characters, as `account`.
+  init(plainService service: String, account: String) throws(FormatError) {
+    let bytes = 1...Self.maximumBytes
+    guard bytes.contains(service.utf8.count), bytes.contains(account.utf8.count) else {
+      throw .wrong
+    }
+    self.service = service
+    self.account = account
+  }
+
   /// - Parameter text: `SERVICE/ACCOUNT`. The service may contain slashes, as addresses do.
   package init(_ text: String) throws(CredentialError) {
     guard let slash = text.lastIndex(of: "/") else {

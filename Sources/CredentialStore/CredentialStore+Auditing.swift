@@ -5,7 +5,7 @@ import Platform
 extension CredentialStore {
   /// Reads and verifies the log of a role. The host can read every log, another role only its own.
   public func auditLog(of role: Role) throws(CredentialError) -> [AuditRecord] {
-    guard let keys = try index().roles[role] else { return [] }
+    guard let keys = try head().roles[role] else { return [] }
     let file = try files.openAuditLog(of: role)
     return try AuditLog.verified(
       file, key: keys.signing, path: files.audit.path(of: StoreFiles.auditName(of: role)))
@@ -22,7 +22,7 @@ extension CredentialStore {
       } catch {
         guard case .rolledBack(_, let seen) = error else { throw error }
         // Another process of the role may have seen a newer state since this one read the index.
-        let now = try index().generation
+        let now = try head().generation
         guard now >= seen, now > generation else { throw error }
         generation = now
       }

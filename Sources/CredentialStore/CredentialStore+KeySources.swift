@@ -29,7 +29,7 @@ extension CredentialStore {
       throw .invalid("the host's key cannot be handed over; choose another protection")
     case .systemd:
       guard let file = try SystemdKey.file(of: role, in: group),
-        try RoleKeys(seed: file.seed(passphrase: passphrase)).publicKeys == index().roles[role]
+        try RoleKeys(seed: file.seed(passphrase: passphrase)).publicKeys == head().roles[role]
       else {
         throw .invalid(
           "this process has no credential \(SystemdKey.name(of: role)) with the key of the role"
@@ -76,7 +76,7 @@ extension CredentialStore {
   func seed(
     of role: Role, passphrase: borrowing SecretBytes?
   ) throws(CredentialError) -> SecretBytes {
-    guard let known = try index().roles[role] else {
+    guard let known = try head().roles[role] else {
       throw .notEntitled("the role \(role) has no key: no credential was ever granted to it")
     }
     // Unless the role's key was replaced since this store was opened.

@@ -13,7 +13,7 @@ extension CredentialStore {
 
   /// The store's public identity, for which others export, and which verifies its exports.
   public func identity() throws(CredentialError) -> StoreIdentity {
-    guard let host = try index().roles[.host] else { throw .tampered("the index has no host") }
+    guard let host = try head().roles[.host] else { throw .tampered("the index has no host") }
     return StoreIdentity(host)
   }
 
@@ -37,16 +37,16 @@ extension CredentialStore {
   ) throws(CredentialError) -> [UInt8] {
     try requireHost()
     if names.isEmpty { throw .invalid("there is nothing to export") }
-    let index = try index()
+    let index = try indexFile()
     let items = try names.map { name throws(CredentialError) in
-      guard let item = index.items[name] else { throw .notFound(name) }
+      guard let item = try index.item(name) else { throw .notFound(name) }
       return item
     }
-    for name in names { try log(.export, .done, name, generation: index.generation) }
+    for name in names { try log(.export, .done, name, generation: index.head.generation) }
     let bytes = try ExportFile.bytes(
       of: items.count, from: group.id, for: receiver, signing: keys.signing
     ) { number throws(CredentialError) in
-      try ExportFile.entry(items[number], opened(items[number], index))
+      try ExportFile.entry(items[number], opened(items[number], index.head))
     }
     if bytes.count > ExportFile.maximumBytes {
       throw .invalid("the export is too large for one file; export fewer credentials at a time")
@@ -102,6 +102,6 @@ extension CredentialAttributes {
       name: name, label: label, comment: comment, accessibility: accessibility,
       createdAtSeconds: createdAtSeconds,
       changedAtSeconds: changedAtSeconds, expiresAtSeconds: expiresAtSeconds,
-      recipients: recipients, generation: 0, id: old?.id ?? Sodium.randomBytes(Self.idBytes))
+      recipients: recipients, generation: 0, id: old?.id ?? .random())
   }
 }

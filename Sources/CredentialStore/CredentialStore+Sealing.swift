@@ -155,7 +155,7 @@ extension CredentialStore {
   ) throws(CredentialError) {
     try change(verb, name) { draft throws(CredentialError) in
       var item = try draft.item(name)
-      let secret = try opened(item, draft.index)
+      let secret = try opened(item, draft.index.head)
       var recipients = Set(item.recipients)
       body(&recipients)
       item.recipients = recipients.sorted()
@@ -234,7 +234,7 @@ extension CredentialStore {
       createdAtSeconds: old?.createdAtSeconds ?? now, changedAtSeconds: now,
       expiresAtSeconds: options.expiresAtSeconds,
       recipients: Set(options.recipients).union([.host]).sorted(), generation: 0,
-      id: old?.id ?? Sodium.randomBytes(CredentialAttributes.idBytes))
+      id: old?.id ?? .random())
   }
 
   func requireHost() throws(CredentialError) {

@@ -26,14 +26,9 @@ public final class CredentialStore: Sendable {
   /// The leases from the parent process; nil if nothing was handed over.
   let session: Session?
   private let acceptsOlder: Bool
-  private let latest: Mutex<Latest?>
+  private let latest: Mutex<IndexFile?>
   /// The last record of the role's log that this object verified or wrote.
   let lastRecord = Mutex<AuditLog.Last?>(nil)
-
-  private struct Latest {
-    let index: StoreIndex
-    let status: FileStatus
-  }
 
   /// Whether the group has a store.
   public static func exists(in group: AppGroup) throws(CredentialError) -> Bool {
@@ -142,7 +137,7 @@ public final class CredentialStore: Sendable {
     isKeyInTheOpen = key.isInTheOpen
     seed = key.seed
     latest = Mutex(nil)
-    guard try index().roles[role] == self.keys.publicKeys else {
+    guard try head().roles[role] == self.keys.publicKeys else {
       throw .tampered("the key of the role \(role), or the index, which has another key")
     }
   }
@@ -167,31 +162,26 @@ public final class CredentialStore: Sendable {
 
   // MARK: The index
 
-  /// The present index. It is read and verified only if it has changed.
-  func index() throws(CredentialError) -> StoreIndex {
+  /// The present index with all credentials.
+  func index() throws(CredentialError) -> StoreIndex { try indexFile().whole() }
+
+  /// The head of the present index.
+  func head() throws(CredentialError) -> IndexHead { try indexFile().head }
+
+  /// The present index. Its head is read and verified only if it has changed.
+  func indexFile() throws(CredentialError) -> IndexFile {
     try latest.withLock { latest throws(CredentialError) in
       let status = try files.indexStatus()
-      if let latest, latest.status == status { return latest.index }
+      if let latest, latest.status == status { return latest }
       // Read before the index, because a change writes the anchor after the index.
       let anchor = files.anchor() ?? 0
-      let read = try readIndex()
-      try requireNew(
-        read.index.generation, seen: max(anchor, latest?.index.generation ?? 0))
+      guard let (file, status) = try files.openIndex() else {
+        throw .tampered("\(files.root.path(of: StoreIndex.fileName)) is missing")
+      }
+      let read = try IndexFile(file, status, of: group.id, signer: signer)
+      try requireNew(read.head.generation, seen: max(anchor, latest?.head.generation ?? 0))
       latest = read
-      return read.index
-    }
-  }
-
-  private func readIndex() throws(CredentialError) -> Latest {
-    let path = files.root.path(of: StoreIndex.fileName)
-    let read = try files.read(
-      StoreIndex.fileName, in: files.root, limit: Format.maximumIndexBytes)
-    guard let read else { throw .tampered("\(path) is missing") }
-    do {
-      let index = try StoreIndex(parsing: read.bytes, of: group.id, signer: signer)
-      return Latest(index: index, status: read.status)
-    } catch {
-      throw error == .newer ? .newerVersion(path: path) : .tampered(path)
+      return read
     }
   }
 

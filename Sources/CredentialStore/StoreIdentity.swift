@@ -10,7 +10,7 @@ public struct StoreIdentity: Hashable, Sendable, CustomStringConvertible {
   /// Enough to detect a typing error. It does not protect against forgery.
   private static let checkBytes = 4
 
-  init(_ keys: StoreIndex.PublicKeys) {
+  init(_ keys: IndexHead.PublicKeys) {
     opening = keys.opening
     signing = keys.signing
   }

@@ -29,6 +29,12 @@ package struct HostileInput {
     rest.set(littleEndian: UInt32(rest.count), at: 8)
     let whole = RecordScanner.Found(start: 0, paddedBytes: rest.count, isFiller: false)
     let run = LogRun(name: "", pid: 0, uid: 0, role: .host, isRoleHeld: false, session: "")
-    record = RecordScanner(bytes: rest, nonce: 0, position: 0).line(of: whole, by: run)
+    guard RecordScanner(bytes: rest, nonce: 0, position: 0).isLine(whole) else {
+      record = nil
+      return
+    }
+    let line = LogRecord(LogChunk(rest, of: run), at: 0)
+    precondition(line == line, "a line that differs from itself")
+    record = line
   }
 }

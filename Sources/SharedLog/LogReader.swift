@@ -31,8 +31,7 @@ public final class LogReader {
     do throws(SystemError) {
       while let run = heads.first?.run {
         // Nil if lines read ahead were given back and their files removed since.
-        let entry = try run.next(in: directories)
-        if entry != nil { run.drop() }
+        let entry = try run.next(in: directories) == nil ? nil : run.take()
         try push(run, replacingFirst: true)
         if let entry { return entry }
       }
@@ -94,6 +93,7 @@ public final class LogReader {
         }
       }
       for key in runs.keys where found[key] == nil { runs[key]?.update(.init()) }
+      for run in runs.values { run.bootBeganNs = bootBegan[run.boot] ?? 0 }
       heads = MergeHeap()
       for (key, run) in runs {
         if try push(run, replacingFirst: false) { continue }
@@ -112,25 +112,25 @@ public final class LogReader {
   /// - Returns: false if it has no entry.
   @discardableResult
   private func push(_ run: RunReader, replacingFirst: Bool) throws(SystemError) -> Bool {
-    let entry: LogEntry?
+    let item: RunReader.Item?
     do throws(SystemError) {
-      entry = try run.next(in: directories)
+      item = try run.next(in: directories)
     } catch {
       if replacingFirst { heads.removeFirst() }
       throw error
     }
-    guard let entry else {
+    guard let item else {
       if replacingFirst { heads.removeFirst() }
       return false
     }
     let time: UInt64
-    switch entry {
-    case .line(let record): time = record.monotonicNs
+    switch item {
+    case .line(let start): time = run.time(ofLineAt: start)
     // Sorted with the line that follows it, or at the end of the log with the previous one.
     case .missing: time = replacingFirst ? heads.first?.monotonicNs ?? 0 : 0
     }
     let head = MergeHeap.Head(
-      bootNs: bootBegan[run.boot] ?? 0, monotonicNs: time, name: run.run.name, run: run)
+      monotonicNs: time, run: run)
     if replacingFirst { heads.replaceFirst(with: head) } else { heads.insert(head) }
     if budget.isSpent { run.forget() }
     return true

@@ -1,23 +1,74 @@
 import AppGroup
+import CLogLayout
 
 /// A line of a log and the run that wrote it. Its texts are untrusted: do not print them to a
 /// terminal unescaped.
-public struct LogRecord: Hashable, Sendable {
+///
+/// A line refers to the bytes that it was read with, at most 256 KiB, which lines share, and its
+/// texts are decoded when they are used. So reading allocates nothing for a line. Copy the texts
+/// of single lines that you keep for long.
+public struct LogRecord: Sendable {
+  private let chunk: LogChunk
+  private let start: Int
+
+  /// - Parameter start: the offset of a record that ``RecordScanner/isLine(_:)`` accepted.
+  init(_ chunk: LogChunk, at start: Int) {
+    self.chunk = chunk
+    self.start = start
+  }
+
   /// Wall-clock time, in nanoseconds since 1970.
-  public let wallNs: UInt64
+  public var wallNs: UInt64 { chunk.bytes.word(at: start + 24) }
   /// Monotonic time since the machine booted; lines are ordered by it.
-  public let monotonicNs: UInt64
-  public let run: LogRun
+  public var monotonicNs: UInt64 { chunk.bytes.word(at: start + 32) }
+  public var run: LogRun { chunk.run }
   /// Number of the line in its run, from 1, over all threads.
-  public let sequence: UInt64
-  public let level: LogLevel
-  public let label: String
-  public let message: String
-  public let metadata: [LogField]
-  /// File and line of the call, such as `Module/File.swift:12`; empty if unknown.
-  public let source: String
+  public var sequence: UInt64 { chunk.bytes.word(at: start + 16) }
+  public var level: LogLevel { LogLevel(rawValue: chunk.bytes[start + 40]) ?? .trace }
   /// Whether the line was truncated to fit a record.
-  public let isCut: Bool
+  public var isCut: Bool { chunk.bytes[start + 41] & UInt8(LG_CUT) != 0 }
+  public var label: String { text(parts.label) }
+  public var message: String { text(parts.message) }
+  public var metadata: [LogField] { chunk.bytes.fields(parts.metadata) ?? [] }
+  /// File and line of the call, such as `Module/File.swift:12`; empty if unknown.
+  public var source: String {
+    let file = parts.source
+    let line: UInt32 = chunk.bytes.word(at: start + 56)
+    return file.isEmpty ? "" : "\(text(file)):\(line)"
+  }
+
+  private var parts: RecordParts { RecordParts(of: chunk.bytes, at: start) }
+
+  private func text(_ range: Range<Int>) -> String {
+    String(decoding: chunk.bytes[range], as: UTF8.self)
+  }
+}
+
+extension LogRecord: Hashable {
+  public static func == (left: LogRecord, right: LogRecord) -> Bool {
+    left.wallNs == right.wallNs && left.monotonicNs == right.monotonicNs
+      && left.run == right.run && left.sequence == right.sequence && left.level == right.level
+      && left.label == right.label && left.message == right.message
+      && left.metadata == right.metadata && left.source == right.source
+      && left.isCut == right.isCut
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(run.name)
+    hasher.combine(sequence)
+    hasher.combine(monotonicNs)
+  }
+}
+
+/// Bytes of a run that were read at once. Its records refer to them.
+final class LogChunk: Sendable {
+  let bytes: [UInt8]
+  let run: LogRun
+
+  init(_ bytes: [UInt8], of run: LogRun) {
+    self.bytes = bytes
+    self.run = run
+  }
 }
 
 /// One run of one process that writes a log.

@@ -1,16 +1,15 @@
 /// The runs that have a next line, earliest first: a binary heap.
 struct MergeHeap {
   struct Head {
-    /// When the machine booted: monotonic times are comparable within one boot only.
-    let bootNs: UInt64
     let monotonicNs: UInt64
-    let name: String
     let run: RunReader
 
     fileprivate func isBefore(_ other: Head) -> Bool {
-      if bootNs != other.bootNs { return bootNs < other.bootNs }
+      // Monotonic times are comparable within one boot only.
+      let (own, others) = (run.bootBeganNs, other.run.bootBeganNs)
+      if own != others { return own < others }
       if monotonicNs != other.monotonicNs { return monotonicNs < other.monotonicNs }
-      return name < other.name
+      return run.run.name < other.run.run.name
     }
   }
 

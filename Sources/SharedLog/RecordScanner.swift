@@ -103,61 +103,69 @@ struct RecordScanner {
     return bytes.withRawSpan { recordChecksum($0.extracting(checked)) } == word32(start + 12)
   }
 
-  /// Decodes a record; nil if its parts do not add up to its length, or its level is unknown.
-  func line(of found: Found, by run: LogRun) -> LogRecord? {
-    let start = found.start
-    guard let level = LogLevel(rawValue: bytes[start + 40]) else { return nil }
-    let labelBytes = Int(word16(start + 42))
-    let messageBytes = Int(word32(start + 44))
-    let metadataBytes = Int(word32(start + 48))
-    let sourceBytes = Int(word16(start + 52))
-    let end = start + Int(word32(start + 8))
-    var at = start + Int(LG_RECORD_BYTES)
-    guard end - at == labelBytes + messageBytes + metadataBytes + sourceBytes else { return nil }
-    func text(_ count: Int) -> String {
-      defer { at += count }
-      return String(decoding: bytes[at..<at + count], as: UTF8.self)
+  /// Whether a record is a line: its parts add up to its length, its fields to their part, and its
+  /// level is known.
+  func isLine(_ found: Found) -> Bool {
+    if found.isFiller || LogLevel(rawValue: bytes[found.start + 40]) == nil { return false }
+    let parts = RecordParts(of: bytes, at: found.start)
+    guard parts.metadata.upperBound == found.start + Int(word32(found.start + 8)) else {
+      return false
     }
-    let label = text(labelBytes)
-    let file = text(sourceBytes)
-    let message = text(messageBytes)
-    guard let metadata = fields(at..<end) else { return nil }
-    let sourceLine = word32(start + 56)
-    return LogRecord(
-      wallNs: word64(start + 24), monotonicNs: word64(start + 32), run: run,
-      sequence: word64(start + 16), level: level, label: label, message: message,
-      metadata: metadata, source: file.isEmpty ? "" : "\(file):\(sourceLine)",
-      isCut: bytes[start + 41] & UInt8(LG_CUT) != 0)
-  }
-
-  private func fields(_ range: Range<Int>) -> [LogField]? {
-    var fields: [LogField] = []
-    var at = range.lowerBound
-    while at < range.upperBound {
-      guard at + Int(LG_FIELD_BYTES) <= range.upperBound else { return nil }
-      let flags = word16(at)
-      let keyBytes = Int(word16(at + 2))
-      let valueBytes = Int(word16(at + 4))
-      at += Int(LG_FIELD_BYTES)
-      guard at + keyBytes + valueBytes <= range.upperBound else { return nil }
-      let key = String(decoding: bytes[at..<at + keyBytes], as: UTF8.self)
-      at += keyBytes
-      let value = String(decoding: bytes[at..<at + valueBytes], as: UTF8.self)
-      at += valueBytes
-      fields.append(LogField(key, value, isPrivate: flags & UInt16(LG_PRIVATE) != 0))
-    }
-    return fields
+    return parts.metadata.isEmpty || bytes.fields(parts.metadata) != nil
   }
 
   // MARK: Words; an offset out of bounds traps
 
-  @inline(__always) func word16(_ at: Int) -> UInt16 { word(at) }
-  @inline(__always) func word32(_ at: Int) -> UInt32 { word(at) }
-  @inline(__always) func word64(_ at: Int) -> UInt64 { word(at) }
+  @inline(__always) func word16(_ at: Int) -> UInt16 { bytes.word(at: at) }
+  @inline(__always) func word32(_ at: Int) -> UInt32 { bytes.word(at: at) }
+  @inline(__always) func word64(_ at: Int) -> UInt64 { bytes.word(at: at) }
+}
 
+/// Where the texts of a record lie, according to its head.
+struct RecordParts {
+  let label: Range<Int>
+  let source: Range<Int>
+  let message: Range<Int>
+  let metadata: Range<Int>
+
+  init(of bytes: [UInt8], at start: Int) {
+    var end = start + Int(LG_RECORD_BYTES)
+    func part(_ count: Int) -> Range<Int> {
+      defer { end += count }
+      return end..<end + count
+    }
+    label = part(Int(bytes.word(at: start + 42) as UInt16))
+    source = part(Int(bytes.word(at: start + 52) as UInt16))
+    message = part(Int(bytes.word(at: start + 44) as UInt32))
+    metadata = part(Int(bytes.word(at: start + 48) as UInt32))
+  }
+}
+
+extension [UInt8] {
+  /// An offset out of bounds traps.
   @inline(__always)
-  private func word<Word: FixedWidthInteger & BitwiseCopyable>(_ at: Int) -> Word {
+  func word<Word: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Word {
     // SAFETY: every bit pattern is a valid word, and the span checks the offset.
-    unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: at, as: Word.self)
+    unsafe span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Word.self)
+  }
+
+  /// The keys and values of a record; nil if their lengths do not add up.
+  func fields(_ range: Range<Int>) -> [LogField]? {
+    var fields: [LogField] = []
+    var at = range.lowerBound
+    while at < range.upperBound {
+      guard at + Int(LG_FIELD_BYTES) <= range.upperBound else { return nil }
+      let flags: UInt16 = word(at: at)
+      let keyBytes = Int(word(at: at + 2) as UInt16)
+      let valueBytes = Int(word(at: at + 4) as UInt16)
+      at += Int(LG_FIELD_BYTES)
+      guard at + keyBytes + valueBytes <= range.upperBound else { return nil }
+      let key = String(decoding: self[at..<at + keyBytes], as: UTF8.self)
+      at += keyBytes
+      let value = String(decoding: self[at..<at + valueBytes], as: UTF8.self)
+      at += valueBytes
+      fields.append(LogField(key, value, isPrivate: flags & UInt16(LG_PRIVATE) != 0))
+    }
+    return fields
   }
 }

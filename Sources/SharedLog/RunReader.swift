@@ -10,6 +10,8 @@ final class RunReader {
   let run: LogRun
   let boot: [UInt8]
   let startedAtNs: UInt64
+  /// Start of the first run in its boot, which sorts runs of different boots.
+  var bootBeganNs: UInt64 = 0
   private let name: RunName
   private let nonce: UInt64
   private var content: LogDirectories.Content
@@ -20,7 +22,9 @@ final class RunReader {
   /// The number that the next line has if none is missing. 0 before the first line of a run whose
   /// beginning is gone.
   private var number: UInt64
-  private var entries: [LogEntry] = []
+  /// The bytes that were read ahead, and what is in them.
+  private var chunk: LogChunk
+  private var items: [Item] = []
   private var cursor = 0
   /// The entries' share of the budget, and where to continue if they are given back.
   private var heldBytes = 0
@@ -28,6 +32,13 @@ final class RunReader {
   private let budget: Budget
   /// Whether a dead run's segment was read to its end: it cannot grow.
   private var isSegmentRead = false
+
+  /// What comes next in a run.
+  enum Item {
+    /// A line, by the offset of its record in the chunk.
+    case line(start: Int)
+    case missing(count: UInt64)
+  }
 
   private struct Mark {
     var position: UInt64
@@ -77,6 +88,7 @@ final class RunReader {
       name: key.run.text, pid: header.pid, uid: key.uid, role: header.role,
       isRoleHeld: group.roles(uid: key.uid, gid: .max).contains(header.role),
       session: header.session)
+    chunk = LogChunk([], of: run)
   }
 
   deinit { budget.heldBytes -= heldBytes }
@@ -103,37 +115,51 @@ final class RunReader {
     !content.hasSegment && (try? next(in: directories)) == nil
   }
 
-  /// The next entry, without consuming it; nil if none is available.
-  func next(in directories: borrowing LogDirectories) throws(SystemError) -> LogEntry? {
-    while cursor == entries.count {
-      entries = []
-      cursor = 0
-      budget.heldBytes -= heldBytes
-      heldBytes = 0
+  /// The next item, without consuming it; nil if none is available.
+  func next(in directories: borrowing LogDirectories) throws(SystemError) -> Item? {
+    while cursor == items.count {
+      release()
       if try readFile(in: directories) { continue }
       if try readSegment() { continue }
       // Lines saved since the file was read may be gone from the segment.
       if try !readFile(in: directories) { return nil }
     }
-    return entries[cursor]
+    return items[cursor]
   }
 
-  /// Consumes the entry that `next` returned.
-  func drop() {
-    if cursor == 0, case .missing(let count, _) = entries[0] {
-      mark.number += count
-      entries.removeFirst()
-    } else {
+  /// The monotonic time of a line.
+  func time(ofLineAt start: Int) -> UInt64 { LogRecord(chunk, at: start).monotonicNs }
+
+  /// Consumes the item that `next` returned.
+  func take() -> LogEntry {
+    let item = items[cursor]
+    switch item {
+    case .line(let start):
       cursor += 1
+      return .line(LogRecord(chunk, at: start))
+    case .missing(let count):
+      if cursor == 0 {
+        mark.number += count
+        items.removeFirst()
+      } else {
+        cursor += 1
+      }
+      return .missing(count: count, run: run)
     }
   }
 
   /// Gives back the memory of lines read ahead: they are read again when their turn comes.
   func forget() {
-    guard cursor == 0, !entries.isEmpty else { return }
+    guard cursor == 0, !items.isEmpty else { return }
     position = mark.position
     number = mark.number
-    entries = []
+    release()
+  }
+
+  private func release() {
+    chunk = LogChunk([], of: run)
+    items.removeAll(keepingCapacity: !budget.isSpent)
+    cursor = 0
     budget.heldBytes -= heldBytes
     heldBytes = 0
   }
@@ -176,19 +202,21 @@ final class RunReader {
   ///   be writing them.
   private func take(_ scanner: RecordScanner, from first: RecordScanner.Found, isWhole: Bool) {
     mark = Mark(position: scanner.position + UInt64(first.start), number: number)
+    chunk = LogChunk(scanner.bytes, of: run)
+    heldBytes = scanner.bytes.count
     var next: RecordScanner.Found? = first
     while let found = next {
-      if !found.isFiller, let record = scanner.line(of: found, by: run) {
-        if number > 0, record.sequence > number {
-          entries.append(.missing(count: record.sequence - number, run: run))
+      if scanner.isLine(found) {
+        let sequence = scanner.word64(found.start + 16)
+        if number > 0, sequence > number {
+          items.append(.missing(count: sequence - number))
         }
-        number = record.sequence &+ 1
-        entries.append(.line(record))
-        heldBytes += found.paddedBytes
+        number = sequence &+ 1
+        items.append(.line(start: found.start))
       }
       let end = found.start + found.paddedBytes
       position = scanner.position + UInt64(end)
-      if budget.isSpent, !entries.isEmpty { break }
+      if budget.isSpent, !items.isEmpty { break }
       next = isWhole ? scanner.firstRecord(from: end).found : scanner.record(at: end)
     }
     budget.heldBytes += heldBytes

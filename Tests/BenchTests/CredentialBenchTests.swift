@@ -16,7 +16,8 @@ import Testing
       let own = records.filter { $0["subject"] as? String == subject }
       #expect(
         own.compactMap { $0["scenario"] as? String } == [
-          "get one of 10", "get one of 10,000", "open the store and list 10,000",
+          "get one of 10", "get one of 10,000", "open the store and get one of 10",
+          "open the store and get one of 10,000", "open the store and list 10,000",
         ])
     }
     for record in records {

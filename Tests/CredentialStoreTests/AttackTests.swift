@@ -342,7 +342,7 @@ import Testing
     let world = try CredentialWorld()
     try world.addShared()
     var index = try world.bytes("index")
-    index[8] = 2
+    index[8] = 3
     try world.overwrite("index", index)
     #expect(throws: CredentialError.newerVersion(path: world.path + "/index")) { try get(world) }
   }

@@ -25,6 +25,18 @@ import Testing
       try StoreIndex(
         parsing: indexFile, of: trial.group, signer: trial.keys.indexSigning.publicKey
       ).items.count == 1)
+    // The same in blocks: the signature is in the middle of the file.
+    let inBlocks = try input("index-in-blocks")
+    trial.indexInBlocks(inBlocks)
+    let headCount = (Int(inBlocks[12]) | Int(inBlocks[13]) << 8) - 64
+    let head = Array(inBlocks[..<headCount])
+    let blocksFile =
+      head + trial.keys.indexSigning.signature(of: head, domain: .index) + inBlocks[headCount...]
+    let signer = trial.keys.indexSigning.publicKey
+    #expect(
+      try StoreIndex(parsing: blocksFile, of: trial.group, signer: signer)
+        == StoreIndex(parsing: indexFile, of: trial.group, signer: signer))
+    trial.indexBlock(try input("index-block"))
     func signed(_ name: String, _ domain: Sodium.Domain) throws -> [UInt8] {
       let bytes = try input(name)
       return bytes + trial.keys.signing.signature(of: bytes, domain: domain)

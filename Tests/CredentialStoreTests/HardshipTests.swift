@@ -95,7 +95,7 @@ import Testing
     for file in ["index", item, "keys/extension.key", "audit/extension.chain"] {
       let whole = try world.bytes(file)
       var newer = whole
-      newer[8] = 2
+      newer[8] += 1
       try world.overwrite(file, newer)
       let error = try #require(throws: CredentialError.self) { try world.open(.extension).text() }
       guard case .newerVersion = error else { throw error }

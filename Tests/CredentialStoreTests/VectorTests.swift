@@ -8,7 +8,7 @@ import Testing
 
 /// The formats, by what was written long ago and by a program that shares no code with this one.
 @Suite struct VectorTests {
-  private static let vectors = URL(fileURLWithPath: #filePath)
+  static let vectors = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("Vectors").path
   private static let script = tool("open_sealed.py")
 

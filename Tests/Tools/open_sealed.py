@@ -112,9 +112,15 @@ def open_handed(data, role):
 
 
 def open_index(data, group, signer):
-    verify(data, b"framebus-credential-index-v1", signer)
     reader = Reader(data)
-    reader.header(b"FBINDEX1")
+    assert reader.raw(8) == b"FBINDEX1"
+    version = reader.number("I")
+    assert version in (1, 2), "another format"
+    blocks = data
+    if version == 2:
+        count = reader.number("I")
+        data, blocks = data[:count], data[count:]
+    verify(data, b"framebus-credential-index-v1", signer)
     assert reader.text() == group
     generation = reader.number("Q")
     assert reader.raw(32) == signer
@@ -123,11 +129,28 @@ def open_index(data, group, signer):
         name = reader.text()
         roles[name] = (reader.raw(32), reader.raw(32))
     writers = [(reader.raw(32), reader.text()) for _ in range(reader.number("H"))]
-    items = [reader.attributes() for _ in range(reader.number("I"))]
+    count = reader.number("I")
+    if version == 1:
+        items = [reader.attributes() for _ in range(count)]
+    else:
+        items = open_blocks(reader, blocks, count)
     assert reader.at == len(data) - 64
     assert all(item["generation"] <= generation for item in items)
     assert all(item["accessibility"] in (0, 1) for item in items)
     return roles, writers, items
+
+
+def open_blocks(head, data, count):
+    """The credentials of an index, in blocks of 128."""
+    body, items = Reader(data), []
+    for first in range(0, count, 128):
+        name = (head.text(), head.text())
+        end, digest = body.at + head.number("I"), head.raw(32)
+        assert hashlib.blake2b(data[body.at : end], digest_size=32).digest() == digest
+        items += [body.attributes() for _ in range(min(128, count - first))]
+        assert body.at == end and name == (items[first]["service"], items[first]["account"])
+    assert body.at == len(data)
+    return items
 
 
 def open_item(data, item, group, role, keys, roles, writers):

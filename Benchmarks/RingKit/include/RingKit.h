@@ -71,6 +71,8 @@ typedef struct {
   unsigned credentials;
   /// The publisher lists all credentials instead of opening one, like a program after its start.
   bool lists;
+  /// The publisher opens the store for each credential, like a program that needs one.
+  bool opens;
 } ring_job;
 
 /// The header of each frame.

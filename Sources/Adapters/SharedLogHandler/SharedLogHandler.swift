@@ -42,8 +42,11 @@ public struct SharedLogHandler: LogHandler {
 
   /// For equal keys, the call's metadata wins over the provider's, and that over the logger's.
   private func fields(_ event: LogEvent) -> [LogField] {
+    // Most calls have nothing to merge, and need no dictionary.
+    if metadata.isEmpty, metadataProvider == nil, event.metadata == nil, event.error == nil {
+      return []
+    }
     let provided = metadataProvider?.get() ?? [:]
-    if metadata.isEmpty, provided.isEmpty, event.metadata == nil, event.error == nil { return [] }
     var all = metadata
     all.merge(provided) { $1 }
     all.merge(event.metadata ?? [:]) { $1 }

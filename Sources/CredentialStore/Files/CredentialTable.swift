@@ -13,6 +13,11 @@ struct CredentialTable: Equatable {
 
   var count: Int { values.count }
 
+  mutating func reserve(_ count: Int) { values.reserveCapacity(count) }
+
+  /// Appends credentials whose names are greater than all of these.
+  mutating func append(_ more: CredentialTable) { values += more.values }
+
   subscript(name: CredentialName) -> CredentialAttributes? {
     get {
       let index = index(of: name)

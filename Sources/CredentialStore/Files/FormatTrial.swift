@@ -1,4 +1,5 @@
 import AppGroup
+import Platform
 
 /// The parsers of untrusted data, for the fuzzer (`Fuzz/Credentials`). Each input is signed with
 /// the required key, so that it gets as far as data from an attacker who has that key.
@@ -17,12 +18,54 @@ package struct FormatTrial: ~Copyable {
     bytes + keys.signing.signature(of: bytes, domain: domain)
   }
 
-  /// An accepted index must encode to the same bytes.
+  /// An accepted index of version 1, which has all in its head. As one of this version it must
+  /// have the same contents.
   package borrowing func index(_ bytes: [UInt8]) {
     let file = bytes + keys.indexSigning.signature(of: bytes, domain: .index)
     let signer = keys.indexSigning.publicKey
     guard let index = try? StoreIndex(parsing: file, of: group, signer: signer) else { return }
-    precondition(index.signedBytes(of: group, by: keys.indexSigning) == file, "another index")
+    let again = index.signedBytes(of: group, by: keys.indexSigning)
+    let parsed = try? StoreIndex(parsing: again, of: group, signer: signer)
+    precondition(parsed == index, "another index")
+  }
+
+  /// An index of this version. The input is its head without the signature, whose length its field
+  /// states, and its blocks. An accepted one must encode to the same bytes.
+  package borrowing func indexInBlocks(_ bytes: [UInt8]) {
+    guard let count = try? IndexParts.byteCount(bytes[...], ofFile: bytes.count + 64),
+      count >= Format.indexStartBytes + 64, count - 64 <= bytes.count
+    else { return }
+    let head = bytes[..<(count - 64)]
+    let file =
+      head + keys.indexSigning.signature(of: Array(head), domain: .index) + bytes[(count - 64)...]
+    let signer = keys.indexSigning.publicKey
+    guard let index = try? StoreIndex(parsing: Array(file), of: group, signer: signer) else {
+      return
+    }
+    precondition(
+      index.signedBytes(of: group, by: keys.indexSigning) == Array(file), "another index")
+  }
+
+  /// A block of an index whose hash is right.
+  package borrowing func indexBlock(_ bytes: [UInt8]) {
+    var parser = ByteParser(bytes)
+    guard let count = try? parser.integer(UInt8.self), count > 0,
+      let body = try? parser.slice(parser.remaining),
+      let first = try? Self.firstName(body)
+    else { return }
+    let block = IndexBlock(
+      first: first, itemCount: Int(count), bytes: 0..<body.count, hash: Sodium.hash(body))
+    guard let table = try? block.items(body, atMost: UInt64.max, before: nil) else { return }
+    var writer = ByteWriter()
+    for item in table.values { writer.attributes(item) }
+    precondition(writer.bytes == Array(body), "another block")
+  }
+
+  private static func firstName(
+    _ block: ArraySlice<UInt8>
+  ) throws(FormatError) -> CredentialName {
+    var parser = ByteParser(block)
+    return try parser.attributes().name
   }
 
   package borrowing func item(_ bytes: [UInt8]) {

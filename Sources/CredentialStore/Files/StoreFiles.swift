@@ -84,6 +84,20 @@ struct StoreFiles: ~Copyable, Sendable {
     try CredentialError.attempt(root.status(of: StoreIndex.fileName))
   }
 
+  /// Opens the index, to be read in parts.
+  /// - Returns: nil if it does not exist.
+  func openIndex() throws(CredentialError) -> (file: ReadableFile, status: FileStatus)? {
+    let opened: (file: ReadableFile, status: FileStatus)
+    do {
+      opened = try root.readableFile(StoreIndex.fileName, limit: Format.maximumIndexBytes)
+    } catch {
+      if case .system(let cause) = error, cause.isMissing { return nil }
+      throw CredentialError(error)
+    }
+    try Self.require(opened.status, .file, opened.file.path, ownerID)
+    return opened
+  }
+
   /// - Returns: nil if there is no such file.
   func read(
     _ name: String, in directory: borrowing Directory, limit: Int

@@ -22,7 +22,7 @@ public final class CredentialLease: Sendable {
       name: name, label: options.label, comment: options.comment, accessibility: .session,
       createdAtSeconds: now, changedAtSeconds: now, expiresAtSeconds: options.expiresAtSeconds,
       recipients: [.host], generation: 0,
-      id: Sodium.randomBytes(CredentialAttributes.idBytes))
+      id: .random())
     self.init(attributes, secret)
   }
 

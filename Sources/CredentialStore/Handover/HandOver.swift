@@ -96,17 +96,17 @@ extension CredentialStore {
     else {
       throw .invalid("there can be at most \(Format.maximumLeases) leases, with distinct names")
     }
-    let index = try index()
-    if index.roles[role] == nil {
+    let head = try head()
+    if head.roles[role] == nil {
       try change(.handOver, nil) { draft throws(CredentialError) in
         _ = try publicKey(of: role, &draft.index, newIn: .handOver)
       }
     } else {
-      try log(.handOver, .done, nil, generation: index.generation)
+      try log(.handOver, .done, nil, generation: head.generation)
     }
     let seed = try seed(of: role, passphrase: passphrase)
     for lease in leases {
-      try log(.handOver, .done, lease.attributes.name, generation: index.generation)
+      try log(.handOver, .done, lease.attributes.name, generation: head.generation)
     }
     return try HandOver(seed, of: role, in: group.id, signer: signer, leases: leases)
   }

@@ -26,10 +26,15 @@ enum Sodium {
   }
 
   /// BLAKE2b with 32 bytes.
-  static func hash(_ bytes: [UInt8]) -> [UInt8] {
+  static func hash(_ bytes: [UInt8]) -> [UInt8] { hash(bytes[...]) }
+
+  static func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var digest: [UInt8] = Array(repeating: 0, count: hashBytes)
-    // SAFETY: both arrays are passed with their own lengths.
-    unsafe crypto_generichash(&digest, digest.count, bytes, UInt64(bytes.count), nil, 0)
+    // SAFETY: both are passed with their own lengths.
+    unsafe bytes.withUnsafeBufferPointer {
+      _ = unsafe crypto_generichash(
+        &digest, hashBytes, $0.baseAddress, UInt64($0.count), nil, 0)
+    }
     return digest
   }
 

@@ -7,12 +7,19 @@ extension Descriptor {
   package borrowing func bytes(
     at offset: Int, count: Int, path: String? = nil
   ) throws(SystemError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var elements = bytes.mutableSpan
-    // SAFETY: every bit pattern is a valid byte.
-    var span = unsafe elements.mutableBytes
-    let filled = try read(count, into: &span, at: offset, path: path)
-    bytes.removeLast(count - filled)
+    let number = self.number
+    var failure: SystemError?
+    // Not zeroed first, which takes as long as reading from the page cache.
+    // SAFETY: only the bytes that the call filled are counted.
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      do throws(SystemError) {
+        filled = try unsafe readAt(
+          offset, into: UnsafeMutableRawBufferPointer(buffer), from: number, path: path)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
     return bytes
   }
 
@@ -25,18 +32,8 @@ extension Descriptor {
     let number = self.number
     // SAFETY: the kernel writes within the span, during the calls.
     return try unsafe span.withUnsafeMutableBytes { (bytes) throws(SystemError) in
-      var filled = 0
-      while filled < count {
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<count])
-        let more = unsafe pread(number, rest.baseAddress, rest.count, off_t(offset + filled))
-        if more == 0 { break }
-        if more > 0 {
-          filled += more
-        } else if errno != EINTR {
-          throw .last("pread", path: path)
-        }
-      }
-      return filled
+      let part = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[..<count])
+      return try unsafe readAt(offset, into: part, from: number, path: path)
     }
   }
 
@@ -93,4 +90,24 @@ extension Descriptor {
 /// Like the method `syncData`, for a descriptor owned elsewhere.
 package func syncData(_ number: Int32, path: String? = nil) throws(SystemError) {
   _ = try retryingInterrupts("fdatasync", path: path) { fdatasync(number) }
+}
+
+/// Fills memory from an offset of a file, or less of it at the file's end.
+/// - Returns: the number of bytes read.
+private func readAt(
+  _ offset: Int, into bytes: UnsafeMutableRawBufferPointer, from number: Int32, path: String?
+) throws(SystemError) -> Int {
+  var filled = 0
+  // SAFETY: the kernel writes within what is left of the caller's memory.
+  while filled < bytes.count {
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[filled...])
+    let more = unsafe pread(number, rest.baseAddress, rest.count, off_t(offset + filled))
+    if more == 0 { break }
+    if more > 0 {
+      filled += more
+    } else if errno != EINTR {
+      throw .last("pread", path: path)
+    }
+  }
+  return filled
 }

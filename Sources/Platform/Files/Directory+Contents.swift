@@ -53,6 +53,17 @@ extension Directory {
     }
   }
 
+  /// Opens a file that is read in parts, with the same checks.
+  package borrowing func readableFile(
+    _ name: String, limit: Int
+  ) throws(ContentsError) -> (file: ReadableFile, status: FileStatus) {
+    let opened = try openFile(name, limit: limit)
+    let status = opened.status
+    return (
+      ReadableFile(opened.taken(), path: path(of: name), byteCount: status.byteCount), status
+    )
+  }
+
   /// Opens a regular file of at most `limit` bytes for reading.
   private borrowing func openFile(
     _ name: String, limit: Int
@@ -123,6 +134,8 @@ extension Directory {
 private struct OpenedFile: ~Copyable {
   let descriptor: Descriptor
   let status: FileStatus
+
+  consuming func taken() -> Descriptor { descriptor }
 }
 
 /// Reads until the span is full or the input ends.

@@ -36,6 +36,13 @@ package final class ReadableFile: Sendable {
     self.descriptor = descriptor
   }
 
+  /// - Parameter descriptor: of a regular file that its caller has checked.
+  init(_ descriptor: consuming Descriptor, path: String, byteCount: Int) {
+    self.path = path
+    self.byteCount = byteCount
+    self.descriptor = descriptor
+  }
+
   /// Its current status: it may have grown since it was opened.
   package func status() throws(SystemError) -> FileStatus {
     try fileStatus(of: descriptor, path: path)

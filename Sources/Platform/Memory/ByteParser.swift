@@ -8,39 +8,48 @@ package enum FormatError: Error, Hashable, Sendable {
 /// Parses the fields of untrusted bytes in sequence; integers are in little endian. Malformed data
 /// is refused before use.
 package struct ByteParser: Sendable {
-  private var rest: ArraySlice<UInt8>
-  private let whole: ArraySlice<UInt8>
+  private let bytes: ArraySlice<UInt8>
+  /// The index of the next byte.
+  private var next: Int
 
   package init(_ bytes: ArraySlice<UInt8>) {
-    whole = bytes
-    rest = bytes
+    self.bytes = bytes
+    next = bytes.startIndex
   }
 
   package init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
-  package var isAtEnd: Bool { rest.isEmpty }
-  package var remaining: Int { rest.count }
+  package var isAtEnd: Bool { remaining == 0 }
+  package var remaining: Int { bytes.endIndex - next }
   /// The number of bytes that were read so far.
-  package var position: Int { whole.count - rest.count }
+  package var position: Int { next - bytes.startIndex }
   /// The bytes that were read so far.
-  package var consumed: ArraySlice<UInt8> { whole.prefix(position) }
+  package var consumed: ArraySlice<UInt8> { bytes[..<next] }
 
   package mutating func slice(_ count: Int) throws(FormatError) -> ArraySlice<UInt8> {
-    guard count >= 0, count <= rest.count else { throw .wrong }
-    defer { rest = rest.dropFirst(count) }
-    return rest.prefix(count)
+    try skip(count)
+    return bytes[next - count..<next]
   }
 
   package mutating func raw(_ count: Int) throws(FormatError) -> [UInt8] {
     Array(try slice(count))
   }
 
-  package mutating func skip(_ count: Int) throws(FormatError) { _ = try slice(count) }
+  package mutating func skip(_ count: Int) throws(FormatError) {
+    guard count >= 0, count <= remaining else { throw .wrong }
+    next += count
+  }
 
   package mutating func integer<Value: FixedWidthInteger>(
     _ type: Value.Type
   ) throws(FormatError) -> Value {
-    Value(littleEndian: try slice(Value.bitWidth / 8))
+    let count = Value.bitWidth / 8
+    try skip(count)
+    var value: Value = 0
+    for offset in 0..<count {
+      value |= Value(truncatingIfNeeded: bytes[next - count + offset]) << (8 * offset)
+    }
+    return value
   }
 
   package mutating func text(byteCount: Int) throws(FormatError) -> String {

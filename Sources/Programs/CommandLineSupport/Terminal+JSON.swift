@@ -13,6 +13,23 @@ extension Terminal {
   }
 }
 
+/// Decodes JSON that a command printed, and a user kept in a file.
+package func decodeJSON<Value: Decodable>(
+  _ type: Value.Type, from bytes: [UInt8], path: String
+) throws(NotJSON) -> Value {
+  do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch {
+    throw NotJSON(path: path)
+  }
+}
+
+package struct NotJSON: Error, CustomStringConvertible {
+  package let path: String
+
+  package var description: String {
+    "\(path) is not JSON of this command, or of another version; run it again with --json"
+  }
+}
+
 /// Decodes the last line that is a JSON object, the final output of a command with `--json`.
 package func lastObject<Record: Decodable>(
   _ type: Record.Type, in text: String, of program: String

@@ -85,6 +85,22 @@ struct RingFinding: Sendable {
     frames > 0 ? max(0, callCount) / (Double(frames) * 1.125) : nil
   }
 
+  /// The least value, 99 percentiles and the greatest value of several rounds; nil without values.
+  static func quantiles(_ rounds: [RingFinding]) -> [UInt64]? {
+    let values = rounds.flatMap(\.values).sorted { $0.ns < $1.ns }
+    let count = values.map(\.count).reduce(0, +)
+    if count == 0 { return nil }
+    var quantiles: [UInt64] = []
+    var seen = 0
+    for value in values {
+      seen += value.count
+      while quantiles.count <= 100, seen * 100 >= quantiles.count * count {
+        quantiles.append(value.ns)
+      }
+    }
+    return quantiles
+  }
+
   var p50: Double? { percentile(0.5) }
   var p99: Double? { percentile(0.99) }
   var p999: Double? { samples < Self.samplesForP999 ? nil : percentile(0.999) }

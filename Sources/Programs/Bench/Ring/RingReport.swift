@@ -44,6 +44,11 @@ struct RingReport {
       case .rate, .posts: record.per_second = thousandths(column, \.framesPerSecond)
       case .calls: record.syscalls_per_frame = thousandths(column, \.callsPerFrame)
       }
+      let figures = column.rounds.compactMap(measure.figure)
+      if figures.count == column.rounds.count, !figures.isEmpty {
+        record.set(rounds: figures, unit: unit(of: measure))
+      }
+      record.quantiles_ns = RingFinding.quantiles(column.rounds)
       // A process that spins uses all the time it gets.
       if measure != .calls, !row.scenario.traits.contains(.polls) {
         record.cpu_ns_per_frame = whole(column, \.processorNsPerFrame)
@@ -101,6 +106,14 @@ struct RingReport {
     case .latency, .cost, .last: "p50 ns"
     case .rate, .posts: "\(noun)s/s"
     case .calls: "calls a \(noun)"
+    }
+  }
+
+  private func unit(of measure: RingScenario.Measure) -> String {
+    switch measure {
+    case .latency, .cost, .last: "ns"
+    case .rate, .posts: "\(noun)s/s"
+    case .calls: "calls"
     }
   }
 

@@ -40,6 +40,8 @@ struct RingScenario: Sendable {
     static let lists = Traits(rawValue: 256)
     /// The publisher receives each frame itself, on its thread.
     static let receives = Traits(rawValue: 512)
+    /// The publisher opens the store for each credential, like a program that needs one.
+    static let opens = Traits(rawValue: 1024)
   }
 
   let name: String
@@ -139,6 +141,7 @@ struct RingScenario: Sendable {
       flag("fills", .fills), flag("lossless", .lossless), flag("idles", .idles),
       flag("spins", .spins), flag("times", .times), flag("works", .works),
       flag("checks", .checks), flag("lists", .lists), flag("receives", .receives),
+      flag("opens", .opens),
       "credentials=\(credentials)",
       "lasts=\(measure == .last ? 1 : 0)",
     ]

@@ -39,6 +39,7 @@ struct BitrateSuite: BenchSuite {
       record.p50_ns = sorted[sorted.count / 2]
       let p99 = sorted[min(sorted.count - 1, sorted.count * 99 / 100)]
       record.p99_ns = p99
+      record.set(rounds: rounds.map { Spread($0.map { Double($0) }).median }, unit: "ns")
       records.append(record)
       let medians = Spread(rounds.map { Spread($0.map { Double($0) }).median })
       table.add([

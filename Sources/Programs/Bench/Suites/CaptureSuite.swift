@@ -93,6 +93,7 @@ struct CaptureSuite: BenchSuite {
       let late = latencies.map { Double($0.latency_p99_ns) }
 
       var whole = record("", all)
+      whole.set(rounds: findings.map(\.processorNsPerFrame), unit: "ns")
       whole.per_second = (rate.median * 1000).rounded() / 1000
       whole.p50_ns = middle.isEmpty ? nil : UInt64(Spread(middle).median)
       whole.p99_ns = late.isEmpty ? nil : UInt64(Spread(late).median)

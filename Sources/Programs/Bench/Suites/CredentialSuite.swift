@@ -27,6 +27,8 @@ extension RingScenario {
   static let credentials: [RingScenario] = [
     credentials("get one of 10", 10),
     credentials("get one of 10,000", 10_000),
+    credentials("open the store and get one of 10", 10, [.idles, .opens]),
+    credentials("open the store and get one of 10,000", 10_000, [.idles, .opens]),
     credentials("open the store and list 10,000", 10_000, [.idles, .lists]),
   ]
 

@@ -78,6 +78,7 @@ struct DemandSuite: BenchSuite {
         subject: turn.subject.name, samples: findings.reduce(0) { $0 + $1.sample.frames })
       record.cpu_ns_per_frame = UInt64(frame.median.rounded())
       record.per_second = (rate.median * 1000).rounded() / 1000
+      record.set(rounds: findings.map(\.processorNsPerFrame), unit: "ns")
       records.append(record)
       table.add([
         turn.subject.name, screen, picture, frame.text(in: 1e6), ratio(\.wholeNsPerFrame),

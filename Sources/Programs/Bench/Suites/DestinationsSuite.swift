@@ -62,6 +62,7 @@ struct DestinationsSuite: BenchSuite {
       samples: found.reduce(0) { $0 + $1.sample.frames })
     record.per_second = Spread(found.map(\.framesPerSecond)).median
     record.cpu_ns_per_frame = UInt64(Spread(found.map(\.processorNsPerFrame)).median)
+    record.set(rounds: found.map(\.processorNsPerFrame), unit: "ns")
     return record
   }
 

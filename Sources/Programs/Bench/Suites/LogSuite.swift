@@ -137,6 +137,11 @@ struct LogSuite: BenchSuite {
     record.p99_ns = median(\.p99_ns)
     record.p999_ns = median(\.p999_ns)
     record.per_second = Spread(figures.map(\.per_second)).median.rounded()
+    if scenario == "call" {
+      record.set(rounds: figures.map { Double($0.p50_ns) }, unit: "ns")
+    } else {
+      record.set(rounds: figures.map(\.per_second), unit: "lines/s")
+    }
     return record
   }
 }

@@ -106,6 +106,8 @@ struct RecordSuite: BenchSuite {
         suite: name, scenario: scenario, subject: subject.name,
         samples: frames * run.rounds)
       record.per_second = (rates.median / Double(Self.frameBytes) * 1000).rounded() / 1000
+      record.set(
+        rounds: subject.rates.map { $0 / Double(Self.frameBytes) }, unit: "frames/s")
       records.append(record)
     }
     let heading = "\(name): \(scenario) to a file, \(run.rounds) rounds, median (min–max)"

@@ -69,6 +69,7 @@ struct UploadSuite: BenchSuite {
     record.p99_ns = UInt64(median { $0.latencyNs(0.99) })
     record.per_second = (median(\.framesPerSecond) * 1000).rounded() / 1000
     record.cpu_ns_per_frame = UInt64(median(\.processorNsPerFrame))
+    record.set(rounds: found.map(\.processorNsPerFrame), unit: "ns")
     record.memory_bytes = UInt64(median { Double($0.privateBytes) })
     return record
   }
