@@ -99,7 +99,8 @@ extension BroadcastConsent {
   private static func isPrivate(_ source: String) -> Bool {
     switch (try? SourceSpecification(source))?.kind.needs {
     case .nothing?, .file?: false
-    case .display?, .compositor?, .grant?, .soundServer?, .camera?, .anything?, .publisher?, nil:
+    case .display?, .compositor?, .grant?, .soundServer?, .camera?, .network?, .anything?,
+      .publisher?, nil:
       true
     }
   }

@@ -16,7 +16,9 @@ enum CaptureNeeds: Hashable {
   case camera(String)
   /// A connection to PipeWire, which the host is granted and passes on.
   case grant
-  /// A device, another machine, or any element of a pipeline.
+  /// The network.
+  case network
+  /// A device, or any element of a pipeline.
   case unknown
 
   init(source: String) {
@@ -36,6 +38,7 @@ enum CaptureNeeds: Hashable {
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
     case .camera: self = source.path.map { .camera($0) } ?? .unknown
     case .grant: self = .grant
+    case .network: self = .network
     case .anything: self = .unknown
     }
   }

@@ -68,7 +68,7 @@ struct CaptureSource: ParsableCommand {
     case .window: try role.run(screen(nil, window: window, role))
     case .portal(let picture): try role.run(portal(picture, settings))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
-    case .file, .pipeline, .pulse, .stream: break
+    case .file, .pipeline, .network, .pulse, .stream: break
     }
   }
 
