@@ -25,6 +25,7 @@ func mediaLibraries(_ names: String...) -> [LinkerSetting] {
 }
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
+let gstreamer = media("CGStreamerSystem")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 func fuzzer(_ name: String, of modules: Target.Dependency...) -> Target {
@@ -173,10 +174,10 @@ let package = Package(
     systemModule("CPipeWireSystem", pkgConfig: "libpipewire-0.3", apt: ["libpipewire-0.3-dev"]),
     cModule("CPipeWire", [media("CPipeWireSystem")]),
     cModule(
-      "CGStreamer", [media("CGStreamerSystem")],
-      linkerSettings: mediaLibraries("yuv", "gstrtp-1.0")),
+      "CGStreamer", [gstreamer],
+      linkerSettings: mediaLibraries("yuv", "gstrtp-1.0", "gio-2.0")),
     cModule(
-      "CWebRTC", ["CGStreamer", media("CGStreamerSystem")], cSettings: [whenMedia],
+      "CWebRTC", ["CGStreamer", gstreamer], cSettings: [whenMedia],
       linkerSettings: mediaLibraries("gstwebrtc-1.0", "gstsdp-1.0", "crypto")),
     cModule("CCurl", cSettings: [whenMedia], linkerSettings: mediaLibraries("curl")),
     cModule("CHTTPServer", cSettings: [whenMedia], linkerSettings: mediaLibraries("microhttpd")),
@@ -202,7 +203,7 @@ let package = Package(
     module("LogSinks", in: .adapters, ["SharedLog", "Platform"]),
     module(
       "CInterface", in: .adapters, shared.map { .target(name: $0) } + ["CFrameBus", "Platform"]),
-    module("GStreamerLog", in: .adapters, ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
+    module("GStreamerLog", in: .adapters, ["SharedLog", "CGStreamer", gstreamer]),
     module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "SharedDefaults"]),
     module("Replay", in: .media, ["FrameBus", "Platform"]),
     module(
@@ -219,7 +220,7 @@ let package = Package(
     module("CaptureWayland", in: .media, ["Capture", "FrameBus", "Platform", "CWayland"]),
     module(
       "CaptureGStreamer", in: .media,
-      ["Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem")]),
+      ["Capture", "FrameBus", "Platform", "Sound", "WHIP", "CGStreamer", "CWebRTC", gstreamer]),
     module(
       "ScreenRecorder", in: .media, ["AppGroup", "Capture", "CaptureX11", "FrameBus", "Platform"]),
     module("Recording", in: .media, ["AppGroup", "FrameBus", "Platform"]),
@@ -230,7 +231,7 @@ let package = Package(
       "UploadGStreamer", in: .media,
       [
         "Upload", "WHIP", "FrameBus", "Platform", "Replay", "Sound", "CGStreamer", "CWebRTC",
-        media("CGStreamerSystem"),
+        gstreamer,
       ]),
     module("CameraGrant", in: .media, ["Platform", "CPipeWire"]),
     module(
@@ -276,8 +277,8 @@ let package = Package(
     program(
       "CaptureGStreamerProgram",
       [
-        "CommandLineSupport", "Capture", "CaptureCamera", "CaptureGStreamer", "GStreamerLog",
-        "AppGroup", "Broadcast", "FrameBus", "Platform", argumentParser,
+        "CommandLineSupport", "Capture", "CaptureCamera", "CaptureGStreamer", "CredentialStore",
+        "GStreamerLog", "AppGroup", "Broadcast", "FrameBus", "Platform", "WHIP", argumentParser,
       ]),
     program(
       "UploadProgram",
@@ -317,7 +318,7 @@ let package = Package(
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
     subject("BusViewer", ["SubjectKit", "NumberKit", "FrameBus", "AppGroup", "Platform"]),
     .target(
-      name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
+      name: "LiveKit", dependencies: [gstreamer], path: "Benchmarks/LiveKit",
       cSettings: strictC + [whenMedia],
       linkerSettings: mediaLibraries("gstwebrtc-1.0", "gstsdp-1.0")),
     bare("LiveReceiver", ["LiveKit"]),
@@ -485,7 +486,10 @@ let package = Package(
       ["AppGroup", "FrameBus", "BusCLI", "CaptureProgram", "ConfineProgram", "FakeCompositor"]),
     tests(
       "CaptureGStreamerTests", in: .media,
-      ["Capture", "AppGroup", "FrameBus", "CaptureGStreamerProgram", "CaptureProgram", "BusCLI"]),
+      [
+        "Capture", "AppGroup", "FrameBus", "CaptureGStreamerProgram", "CaptureProgram", "BusCLI",
+        "CaptureGStreamer", "ConfineProgram", "UploadProgram",
+      ]),
     tests(
       "BenchTests",
       [

@@ -26,7 +26,7 @@ import Testing
         "--silence=7", "--frames=3", "--duration=0.1", "--backend=socket", "--protect=a",
         "--protect=0x1", "--orientation=6", "--while-saver=inhibit", "--content=window",
         "--session=0123456789abcdef", "--grant=5:3", "--no-cursor", "--force", "--format=yuyv",
-        "--control=gain=1", "--control=zoom=2",
+        "--control=gain=1", "--control=zoom=2", "--secret=a/b", "--ca=x y",
       ], operands: ["screen:1"]),
     Example(
       type: CaptureOptions.self, options: ["--isolate", "--cursor", "--no-protect"],

@@ -99,7 +99,8 @@ extension BroadcastConsent {
   private static func isPrivate(_ source: String) -> Bool {
     switch (try? SourceSpecification(source))?.kind.needs {
     case .nothing?, .file?: false
-    case .display?, .compositor?, .grant?, .soundServer?, .pipeWire?, .camera?, .anything?,
+    case .display?, .compositor?, .grant?, .soundServer?, .pipeWire?, .camera?, .network?,
+      .anything?,
       .publisher?, nil:
       true
     }

@@ -230,7 +230,9 @@ extension BroadcastRequest {
   /// nothing can hide them.
   func unprotected(for manifest: ExtensionManifest) -> [String] {
     let needs = (try? SourceSpecification(source))?.kind.needs
-    let hidesNothing: [SourceKind.Needs?] = [.anything, .publisher, .compositor, .grant]
+    let hidesNothing: [SourceKind.Needs?] = [
+      .anything, .network, .publisher, .compositor, .grant,
+    ]
     guard hidesNothing.contains(needs),
       case .on(let rules)? = capture.completed(by: manifest.capture).protection
     else { return [] }

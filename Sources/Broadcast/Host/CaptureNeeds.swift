@@ -18,7 +18,9 @@ enum CaptureNeeds: Hashable {
   case camera(String)
   /// A connection to PipeWire, which the host is granted and passes on.
   case grant
-  /// A device, another machine, or any element of a pipeline.
+  /// The network.
+  case network
+  /// A device, or any element of a pipeline.
   case unknown
 
   /// - Parameter compositor: the socket of a Wayland compositor; nil for the environment's.
@@ -40,6 +42,7 @@ enum CaptureNeeds: Hashable {
     case .pipeWire: self = .pipeWire
     case .camera: self = source.path.map { .camera($0) } ?? .unknown
     case .grant: self = .grant
+    case .network: self = .network
     case .anything: self = .unknown
     }
   }

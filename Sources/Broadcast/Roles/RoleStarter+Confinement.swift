@@ -15,6 +15,8 @@ extension RoleStarter {
       return .capture(in: group, display: name, compositor: compositor, as: user)
     case .compositor(let socket):
       return .capture(in: group, compositor: socket ?? "", as: user)
+    // As the extension's, without its credentials and outputs.
+    case .network: return .extension(in: group, as: user)
     case .soundServer: return .soundCapture(in: group, as: user)
     case .pipeWire: return .pipeWireCapture(in: group, as: user)
     case .file(let path):

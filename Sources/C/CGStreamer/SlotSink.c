@@ -22,6 +22,8 @@ struct fb_slot_sink {
   bool isFlushing, isFormatAccepted, hasInfo;
   GstVideoInfo info;
   GstSegment segment;
+  /// For times on the clock: not owned, because the pipeline stops before the sink is freed.
+  GstElement *pipeline;
   struct fb_sink_item queue[QUEUE_ITEMS];
   unsigned count;
 };
@@ -87,13 +89,24 @@ static void end_queue(struct fb_slot_sink *sink) {
   g_mutex_unlock(&sink->lock);
 }
 
+// Stream time excludes parts that edit lists cut off or move: 0 is the first picture shown.
+static uint64_t pts_of(struct fb_slot_sink *sink, GstBuffer *buffer) {
+  GstClockTime pts = GST_BUFFER_PTS(buffer);
+  if (sink->pipeline == NULL) {
+    return gst_segment_to_stream_time(&sink->segment, GST_FORMAT_TIME, pts);
+  }
+  GstClockTime base = gst_element_get_base_time(sink->pipeline);
+  GstClockTime running = gst_segment_to_running_time(&sink->segment, GST_FORMAT_TIME, pts);
+  bool isKnown = GST_CLOCK_TIME_IS_VALID(running) && GST_CLOCK_TIME_IS_VALID(base);
+  return isKnown ? running + base : UINT64_MAX;
+}
+
 static GstPadProbeReturn take_buffer(struct fb_slot_sink *sink, GstBuffer *buffer) {
   g_mutex_lock(&sink->lock);
   struct fb_sink_item item = {
       .kind = FB_SINK_FRAME,
       .slot = -1,
-      // Stream time excludes parts that edit lists cut off or move: 0 is the first picture shown.
-      .ptsNs = gst_segment_to_stream_time(&sink->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
+      .ptsNs = pts_of(sink, buffer),
       .durationNs = GST_BUFFER_DURATION(buffer),
       .buffer = buffer,
   };
@@ -212,6 +225,10 @@ void fb_slot_sink_free(struct fb_slot_sink *sink) {
   g_cond_clear(&sink->changed);
   g_mutex_clear(&sink->lock);
   g_free(sink);
+}
+
+void fb_slot_sink_use_clock(struct fb_slot_sink *sink, GstElement *pipeline) {
+  sink->pipeline = pipeline;
 }
 
 int fb_slot_sink_descriptor(struct fb_slot_sink *sink) { return sink->descriptor; }

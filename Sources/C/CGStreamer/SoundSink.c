@@ -45,6 +45,7 @@ static int64_t pts_of(struct fb_sound_sink *sink, GstBuffer *buffer) {
   if (!sink->isLive)
     return (int64_t)gst_segment_to_stream_time(&sink->segment, GST_FORMAT_TIME, pts);
   GstClockTime base = gst_element_get_base_time(sink->pipeline);
+  pts = gst_segment_to_running_time(&sink->segment, GST_FORMAT_TIME, pts);
   if (GST_CLOCK_TIME_IS_VALID(pts) && GST_CLOCK_TIME_IS_VALID(base)) return (int64_t)(pts + base);
   int64_t now = g_get_monotonic_time() * 1000;
   return GST_BUFFER_DURATION_IS_VALID(buffer) ? now - (int64_t)GST_BUFFER_DURATION(buffer) : now;

@@ -151,7 +151,7 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
     g_object_set(element, "rtcp-min-interval", (guint64)REPORT_INTERVAL_NS, NULL);
   if (strcmp(GST_OBJECT_NAME(factory), "rtprtxsend") == 0)
     webrtc_peer_bound_sending(peer, element);
-  if (strcmp(GST_OBJECT_NAME(factory), "nicesrc") == 0)
+  if (strcmp(GST_OBJECT_NAME(factory), "nicesrc") == 0 && !peer->receives)
     webrtc_add_probe(element, "src", on_packet, NULL);
   if (strcmp(GST_OBJECT_NAME(factory), "nicesink") == 0) webrtc_peer_guard(peer, element);
 }

@@ -73,6 +73,8 @@ struct webrtc_peer {
   atomic_int dtlsState;
   webrtc_event_handler handler;
   void *context;
+  /// Whether it takes media; others drop those that come unasked.
+  bool receives;
   /// Receives the peer's RTCP packets, or NULL.
   webrtc_rtcp_handler rtcpHandler;
   /// Receives what is numbered, or NULL; with the same context.
@@ -104,6 +106,8 @@ void webrtc_add_probe(GstElement *element, const char *name, GstPadProbeCallback
 
 /// Attaches to a webrtcbin, and gives it an identity of its own. NULL: that cannot be made.
 webrtc_peer *webrtc_peer_watch(GstElement *element, webrtc_event_handler handler, void *context);
+/// Makes libnice notice a peer that no longer answers.
+void webrtc_watch_for_silence(GstElement *element);
 /// Makes an "offer" or "answer". Free it with `webrtc_text_free`. NULL: the reason is in `message`.
 char *webrtc_peer_make(webrtc_peer *peer, const char *kind, char *message, size_t capacity);
 /// Sets a description with the signal "set-local-description" or "set-remote-description".

@@ -93,7 +93,7 @@ static void on_event(void *context, const struct webrtc_event *event) {
 
 /// Makes libnice notice a peer that no longer answers. A killed peer sends no DTLS alert, and
 /// without media there are no reports that could stop.
-static void watch_for_silence(GstElement *element) {
+void webrtc_watch_for_silence(GstElement *element) {
   GObject *agent = NULL, *nice = NULL;
   g_object_get(element, "ice-agent", &agent, NULL);
   if (agent == NULL) return;
@@ -198,7 +198,7 @@ webrtc_viewer *webrtc_viewer_create(const struct webrtc_viewer_options *options,
     webrtc_viewer_destroy(viewer);
     return NULL;
   }
-  watch_for_silence(element);
+  webrtc_watch_for_silence(element);
   g_signal_connect(element, "deep-element-added", G_CALLBACK(on_element), viewer);
   viewer->isOnThisMachine =
       webrtc_is_loopback(options->localAddress) && webrtc_can_close_to_others();

@@ -24,6 +24,8 @@ public struct SourceKind: Sendable {
   package let usualFrameRate: FrameRate?
   /// Whether it has sound beside its pictures.
   public let hasSound: Bool
+  /// The secret that its server may expect: `--secret` names a credential that contains it.
+  public let secret: Secret?
   /// GStreamer's plugins, `libgstNAME.so`, by name, with the Debian package of each.
   public let plugins: [String: String]
   let parse: Parse
@@ -44,20 +46,31 @@ public struct SourceKind: Sendable {
     case camera
     /// A connection that the desktop's portal has granted. The host asks for it.
     case grant = "desktop portal"
-    /// A device, another machine, or any element of a pipeline: it cannot be sandboxed.
+    /// Another machine: the network, and nothing of this machine.
+    case network
+    /// Any element of a pipeline: it cannot be sandboxed.
     case anything
     /// No capture: an application that publishes. What its frames show is unknown.
     case publisher
   }
 
+  /// A kind with a secret may have keys in its address as well, so messages and logs shorten it.
+  public enum Secret: String, CaseIterable, Sendable {
+    case passphrase
+    case streamKey = "stream key"
+    /// The account of its credential is the user's name.
+    case password
+    case bearer = "bearer token"
+  }
+
   public static let plainProgram = "framebus-capture"
   public static let mediaProgram = "framebus-capture-gstreamer"
 
-  private init(
+  init(
     _ form: String, _ help: String, by program: String? = plainProgram, needs: Needs,
     options: Set<CaptureSettings.Option>,
     stream: String = "screen", rate: FrameRate? = nil, hasSound: Bool = false,
-    plugins: [String: String] = [:],
+    secret: Secret? = nil, plugins: [String: String] = [:],
     parse: @escaping Parse
   ) {
     name = String(form.prefix { $0.isLetter || $0.isNumber || $0 == "-" })
@@ -69,6 +82,7 @@ public struct SourceKind: Sendable {
     self.options = options
     usualFrameRate = rate
     self.hasSound = hasSound
+    self.secret = secret
     self.plugins = plugins
     self.parse = parse
   }
@@ -250,10 +264,9 @@ extension SourceKind {
   }
 
   /// The rows.
-  public static let all = [
-    screen, wayland, waylandWindow, window, portal, camera, pipeWire,
-    test, file, y4m, gst, pulse, tone, beep, stream,
-  ]
+  public static let all =
+    [screen, wayland, waylandWindow, window, portal, camera, pipeWire, test, file, y4m] + networks
+    + [gst, pulse, tone, beep, stream]
 
   /// The rows that match, one a line, as help lists them.
   public static func list(_ matches: (SourceKind) -> Bool) -> String {
@@ -267,7 +280,9 @@ extension SourceKind {
 
   /// Whether the text names a source that contains no secret.
   package static func isPublic(_ text: String) -> Bool {
-    all.contains { $0.needs != .anything && $0.name == text.prefix { $0 != ":" } }
+    all.contains { kind in
+      ![.anything, .network].contains(kind.needs) && kind.name == text.prefix { $0 != ":" }
+    }
   }
 
   private static func parseTone(

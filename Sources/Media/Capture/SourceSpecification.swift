@@ -28,6 +28,8 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   case pipeWire(node: String)
   /// A GStreamer pipeline without its sink.
   case pipeline(String)
+  /// A stream of another machine.
+  case network(SourceAddress)
   /// The frames that an application of the group publishes.
   case stream(StreamName)
 
@@ -57,6 +59,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case .camera: .camera
     case .pipeline: .gst
     case .pipeWire: .pipeWire
+    case .network(let address): .networks.first { $0.name == address.scheme } ?? .networks[0]
     case .pulse: .pulse
     case .tone(let tone): tone.rhythm == .steady ? .tone : .beep
     case .stream: .stream
@@ -80,6 +83,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
       case .pulse(let device): device.text
       case .pipeWire(let node): node
       case .pipeline(let text): text
+      case .network(let address): String(address.text.dropFirst(address.scheme.count + 1))
       case .stream(let name): name.text
       }
     return kind.name + (argument.map { ":\($0)" } ?? "")
@@ -97,7 +101,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case .y4m(let path): path
     case .camera(let name): name.flatMap { $0.hasPrefix("/") ? $0 : nil }
     case .screen, .wayland, .waylandWindow, .window, .portal, .pipeWire: nil
-    case .test, .tone, .pulse, .pipeline, .stream: nil
+    case .test, .tone, .pulse, .pipeline, .network, .stream: nil
     }
   }
 
@@ -120,6 +124,8 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
   case badWindow(String)
   case badPicture(String)
   case badStream(StreamNameError)
+  /// A secret in an address would be seen by every process of the machine.
+  case secretInAddress(String)
   /// An application publishes the source, so no capture program can.
   case notCaptured(StreamName)
 
@@ -141,6 +147,9 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
       "the portal has no pictures of “\(text)”; use "
         + PortalPicture.allCases.map { "portal:\($0.text)" }.joined(separator: ", ")
     case .badStream(let error): "\(error)"
+    case .secretInAddress(let kind):
+      "the address of \(kind): has a secret, which other processes can see; store it with "
+        + "`framebus credential set --recipient capture` and name it with --secret"
     case .notCaptured(let stream):
       "an application publishes the stream “\(stream)”, so there is nothing to capture; broadcast"
         + " it with `framebus broadcast start EXTENSION --source stream:\(stream)`, or upload it"

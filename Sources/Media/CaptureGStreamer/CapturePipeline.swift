@@ -9,6 +9,14 @@
     throw .cannotStart(reason: unsafe String(cString: message))
   }
 
+  /// Trusts the certificates of a PEM file instead of the system's, from now on.
+  public func trustCertificates(in path: String) throws(PipelineError) {
+    // SAFETY: the text is read during the call.
+    guard let message = unsafe fb_network_trust(path) else { return }
+    defer { unsafe g_free(message) }
+    throw .badCertificates(reason: unsafe String(cString: message))
+  }
+
   /// A pipeline that ends in one or several of our sinks. Its threads end with the last reference.
   @safe final class CapturePipeline: @unchecked Sendable {
     // because GStreamer locks internally in every function called here
@@ -40,6 +48,9 @@
 
     deinit { unsafe fb_pipeline_free(element) }
 
+    /// Uses the monotonic clock, and decoders without delay.
+    func prepareForNetwork() { unsafe fb_network_prepare(element) }
+
     func play() throws(PipelineError) {
       if unsafe fb_pipeline_play(element) { return }
       try throwFailure(framesOut: 0)
@@ -51,6 +62,9 @@
       if unsafe fb_pipeline_play_apart(element) { return }
       throw .failed(name: name, element: "the pipeline", reason: "no thread can be started")
     }
+
+    /// Reports a failure, as its elements do.
+    func fail() { unsafe fb_network_fail(element) }
 
     /// Ends its threads; threads that wait in a sink end once that sink is flushed. Idempotent.
     func stop() { unsafe fb_pipeline_stop(element) }

@@ -7,6 +7,7 @@
   public enum PipelineError: Error, CustomStringConvertible {
     case cannotStart(reason: String)
     case missingElement(String)
+    case badCertificates(reason: String)
     case badDescription(reason: String)
     case unreadable(SystemError)
     case notMedia(name: String)
@@ -16,8 +17,11 @@
     case endedSilently(name: String)
     case cutOff(name: String, endNs: UInt64, durationNs: UInt64)
     case failed(name: String, element: String, reason: String)
+    /// A file, a device or a server could not be used.
+    case resource(ReportedFailure)
     case unsupportedFormat(String)
     case origin(OriginError)
+    case network(NetworkFault)
     case system(SystemError)
     case publishing(PublishingError)
 
@@ -28,6 +32,8 @@
       case .missingElement(let element):
         "GStreamer has no element “\(element)”: install "
           + "`\(Self.package(of: element))` and check with `gst-inspect-1.0 \(element)`"
+      case .badCertificates(let reason):
+        "--ca: no certificates can be read: \(reason); name a PEM file"
       case .badDescription(let reason):
         "GStreamer does not understand the pipeline: \(reason); try it with "
           + "`gst-launch-1.0 PIPELINE ! fakesink`"
@@ -49,12 +55,18 @@
         "\(name) is cut off: its video ends at \(endNs / 1_000_000) ms of "
           + "\(durationNs / 1_000_000); earlier frames are published"
       case .failed(let name, let element, let reason):
-        "\(name): \(element) failed: \(reason); run with GST_DEBUG=3 to see more"
+        Self.text(name, element, reason)
+      case .resource(let failure): Self.text(failure.name, failure.element, failure.reason)
       case .unsupportedFormat(let what): what
       case .origin(let error): "\(error)"
+      case .network(let fault): "\(fault)"
       case .system(let error): "\(error)"
       case .publishing(let error): "\(error)"
       }
+    }
+
+    private static func text(_ name: String, _ element: String, _ reason: String) -> String {
+      "\(name): \(element) failed: \(reason); run with GST_DEBUG=3 to see more"
     }
 
     /// The Debian package of an element; a guess for elements that are not listed here.
@@ -70,11 +82,21 @@
     }
   }
 
+  /// What GStreamer says of a file, a device or a server that cannot be used.
+  public struct ReportedFailure: Sendable {
+    let name: String
+    let element: String
+    let reason: String
+    let details: String
+    /// A `GstResourceError`.
+    let code: Int
+  }
+
   extension PipelineError {
     /// Whether another run of the pipeline may succeed.
     var mayPass: Bool {
       switch self {
-      case .origin(.absent), .failed, .damaged, .endedSilently: true
+      case .origin(.absent), .failed, .resource, .damaged, .endedSilently, .network: true
       default: false
       }
     }
@@ -107,6 +129,10 @@
       case ("gst-stream-error-quark", 6): self = .missingDecoder(what: "the video", name: name)
       case ("gst-stream-error-quark", 7), ("gst-stream-error-quark", 9):  // decode, demux
         self = .damaged(name: name, element: element, reason: reason)
+      case ("gst-resource-error-quark", let code):
+        self = .resource(
+          ReportedFailure(
+            name: name, element: element, reason: reason, details: details, code: Int(code)))
       default:
         self =
           framesOut > 0 && domain == "gst-stream-error-quark"

@@ -27,6 +27,12 @@
     var hasOwnTime = false
     /// Ends the run without pictures or subscribers; nil for a pipeline that is trusted to end.
     var watch: OriginWatch?
+    /// The clock of another machine, whose time stamps are placed on this one's.
+    var sender: SenderClock?
+    /// The sound beside pictures of another machine, on the same thread.
+    var liveSound: NetworkSound?
+    /// Whether the stream has ended by itself.
+    private(set) var hasEnded = false
 
     private struct KeptFrame: ~Copyable {
       let item: SinkItem
@@ -68,12 +74,14 @@
     }
 
     mutating func publishAll(with publisher: inout Publisher) throws(PipelineError) {
-      guard session.waitForSubscriber(of: publisher) else { return }
+      // Pictures of another machine are already on their way.
+      guard sender != nil || session.waitForSubscriber(of: publisher) else { return }
       sound?.begin()
       try refill(&publisher)
       sink.acceptFormat()
       while !session.isOver {
-        if watch?.isIdle(publisher.subscriberCount) == true { break }
+        let listenerCount = liveSound?.subscriberCount ?? 0
+        if watch?.isIdle(publisher.subscriberCount + listenerCount) == true { break }
         guard let item = try next(publisher.demand) else {
           try publishKept(with: &publisher)
           continue
@@ -101,7 +109,8 @@
         case .end:
           try publishKept(with: &publisher, isLast: true)
           sound?.finish(atNs: endNs, of: session)
-          if watch != nil { throw .origin(.absent("it has ended: connect it again")) }
+          hasEnded = true
+          if let ended = watch?.ended { throw ended }
           return try checkWholeness()
         }
       }
@@ -122,6 +131,7 @@
     /// - Returns: nil if the run is over, or if the kept frame may be needed.
     private mutating func next(_ demand: Demand? = nil) throws(PipelineError) -> SinkItem? {
       defer { session.countMissedDeadlines(sink.takeLostCount()) }
+      try liveSound?.publishArrived()
       let deadline = min(session.deadline, keptDeadline(demand), watch?.deadline ?? .never)
       guard
         let item = try sink.next(
@@ -234,10 +244,20 @@
       loan.metadata.durationNs = item.durationNs ?? 0
       sound?.notePicture(atNs: lastPtsNs)
       endNs = lastPtsNs &+ Int64(clamping: item.durationNs ?? 0)
-      loan.metadata.capturedAtNs = hasOwnTime ? UInt64(max(0, lastPtsNs)) : arrivedAtNs
+      loan.metadata.capturedAtNs = capturedAtNs(item.ptsNs, arrivedAtNs: arrivedAtNs)
       loan.metadata.orientation = orientation
       _ = loan.publish(byteCount: layout.byteCount)
       session.countFrame(isCopy: isCopy)
+    }
+
+    private func capturedAtNs(_ ptsNs: UInt64?, arrivedAtNs: UInt64) -> UInt64 {
+      if let sender, let ptsNs {
+        let capturedNs = sender.captured(
+          Int64(clamping: ptsNs), placedAtNs: lastPtsNs, arrivedAtNs: arrivedAtNs,
+          reportedOffsetNs: sink.reportedOffsetNs)
+        return UInt64(max(0, capturedNs))
+      }
+      return hasOwnTime ? UInt64(max(0, lastPtsNs)) : arrivedAtNs
     }
 
     /// The file's own time stamp; for a live pipeline, shifted to the monotonic clock. A frame
@@ -245,6 +265,10 @@
     private mutating func ptsNs(of ptsNs: UInt64?, nowNs: UInt64) -> Int64 {
       guard let ptsNs, ptsNs <= UInt64(Int64.max) / 2 else {
         lastPtsNs = lastPtsNs == .min ? 0 : lastPtsNs + 1
+        return lastPtsNs
+      }
+      if let sender {
+        lastPtsNs = max(sender.place(Int64(ptsNs), arrivedAtNs: nowNs), lastPtsNs &+ 1)
         return lastPtsNs
       }
       let offset = ptsOffsetNs ?? (isLive && !hasOwnTime ? Int64(nowNs) - Int64(ptsNs) : 0)

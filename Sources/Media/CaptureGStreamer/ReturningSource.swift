@@ -107,7 +107,9 @@
         rate: nil, session: session, sound: nil)
       run.orientation = orientation
       run.hasOwnTime = opened.feed != nil
-      run.watch = OriginWatch(isPresent: { [origin] in origin.isPresent })
+      var watch = OriginWatch()
+      watch.isPresent = { [origin] in origin.isPresent }
+      run.watch = watch
       try run.start()
       return run
     }
@@ -115,17 +117,25 @@
 
   /// Watches whether pictures still come, and whether anybody wants them.
   struct OriginWatch {
-    let isPresent: () -> Bool
-    /// How long the origin stays open without subscribers.
-    private static let idleLimit = Duration.seconds(1)
+    var isPresent: () -> Bool = { true }
+    /// How long the origin stays open without subscribers; nil for ever.
+    var idleLimit: Duration? = .seconds(1)
+    /// The errors of an origin that has ended, and of one without pictures. Nil for a stream that
+    /// may end.
+    var ended: PipelineError? = .origin(.absent("it has ended: connect it again"))
+    var silent = PipelineError.origin(
+      .absent("it delivers no pictures that can be shown: connect it again"))
     /// A silent origin may be gone, and one that is silent for longer does not work.
     private static let checkInterval = Duration.seconds(2)
-    private static let silenceLimit = Duration.seconds(10)
+    static let silenceLimit = Duration.seconds(10)
     private var idleAt = Deadline.never
     private var checkAt = Deadline.after(checkInterval)
-    private var silentAt = Deadline.after(silenceLimit)
+    private var silentAt: Deadline
 
-    init(isPresent: @escaping () -> Bool) { self.isPresent = isPresent }
+    /// - Parameter firstLimit: how long to wait for the first picture; nil for ever.
+    init(firstLimit: Duration? = silenceLimit) {
+      silentAt = firstLimit.map(Deadline.after) ?? .never
+    }
 
     /// When to look again.
     var deadline: Deadline { min(idleAt, checkAt) }
@@ -140,7 +150,7 @@
       if subscriberCount > 0 {
         idleAt = .never
       } else if idleAt == .never {
-        idleAt = .after(Self.idleLimit)
+        idleAt = idleLimit.map(Deadline.after) ?? .never
       }
       return idleAt.isPast
     }
@@ -149,9 +159,7 @@
       guard checkAt.isPast else { return }
       checkAt = .after(Self.checkInterval)
       if !isPresent() { throw .origin(.absent("it is gone: connect it again")) }
-      if silentAt.isPast {
-        throw .origin(.absent("it delivers no pictures that can be shown: connect it again"))
-      }
+      if silentAt.isPast { throw silent }
     }
   }
 #endif

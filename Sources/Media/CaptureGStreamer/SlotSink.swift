@@ -42,6 +42,18 @@
       loans = (0..<Self.slotCount).map { _ in OfferedLoan() }
     }
 
+    /// From now on the time of a frame is one of the monotonic clock. Call it before `play`.
+    func useClock() { unsafe fb_slot_sink_use_clock(sink, pipeline.element) }
+
+    /// From a frame's time to this machine's monotonic clock, by the sender's newest report. Both
+    /// machines' clocks must tell the same time. Nil without a report.
+    var reportedOffsetNs: Int64? {
+      var wallAtZeroNs: Int64 = 0
+      guard unsafe fb_network_sender_time(pipeline.element, &wallAtZeroNs) else { return nil }
+      let now = (wall: Int64(clamping: wallNowNs()), monotonic: Int64(clamping: monotonicNowNs()))
+      return wallAtZeroNs &- now.wall &+ now.monotonic
+    }
+
     /// The duration in the file's header; nil if unknown.
     var durationNs: UInt64? { pipeline.durationNs }
 

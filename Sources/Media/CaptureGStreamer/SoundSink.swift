@@ -74,6 +74,15 @@
       return try poll() ?? .nothing
     }
 
+    /// Readable when `poll` may have an item.
+    var descriptorNumber: Int32 { unsafe fb_sound_ring_descriptor(ring) }
+
+    /// The next item that has arrived, without waiting; resets the descriptor first.
+    mutating func arrived() throws(PipelineError) -> Item? {
+      unsafe fb_sound_ring_lower(ring)
+      return try poll()
+    }
+
     private mutating func poll() throws(PipelineError) -> Item? {
       var piece = fb_sound_piece()
       guard unsafe fb_sound_ring_peek(ring, &piece) else { return nil }

@@ -10,6 +10,7 @@ public protocol HTTPClient: Sendable {
 }
 
 public enum HTTPMethod: String, Sendable {
+  case get = "GET"
   case post = "POST"
   case patch = "PATCH"
   case delete = "DELETE"

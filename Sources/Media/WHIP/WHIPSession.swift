@@ -82,6 +82,7 @@ public final class WHIPSession {
   public func view(
     offering sdp: String, until deadline: Deadline, stop: StopSignal?
   ) throws(WHIPError) -> String {
+    offer = SessionDescription(sdp)
     let answer = try post(sdp, until: deadline, stop: stop).answer
     guard SessionDescription(answer).media.contains(where: \.sends) else {
       throw .nothingAccepted(endpoint.address)

@@ -58,6 +58,7 @@ struct CaptureSource: ParsableCommand {
       case .pipeline(let text):
         try role.run(
           PipelineSource(pipeline: text, rate: settings.frameRate, content: settings.content))
+      case .network(let address): try runNetwork(address, role)
       case .pulse(let device):
         try role.run(PulseSource(device, gate: settings.silenceGate))
       case .camera(let name): try runCamera(name, settings, role)
@@ -71,6 +72,19 @@ struct CaptureSource: ParsableCommand {
   }
 
   #if Media
+    private func runNetwork(_ address: SourceAddress, _ role: CaptureRole) throws {
+      // GStreamer logs the whole address.
+      address.keys.forEach(ProductLog.leaveOut)
+      let secret = try capture.secret.map { name in
+        try NetworkSecret(named: name, isBearer: address.web != nil, global)
+      }
+      if let file = capture.ca { try trustCertificates(in: file) }
+      try role.run(
+        NetworkSource(
+          address, secret: secret, largest: try capture.settings().region,
+          certificates: capture.ca, sound: try sound(of: "server", beside: role)))
+    }
+
     private func runCamera(
       _ name: String?, _ settings: CaptureSettings, _ role: CaptureRole
     ) throws {
@@ -93,13 +107,16 @@ struct CaptureSource: ParsableCommand {
           endsWhenLost: endsWhenLost))
     }
 
-    /// The part that publishes a file's sound. If that fails, the pictures continue without sound.
-    private func sound(beside role: CaptureRole) throws -> PipelineSource.SoundPart? {
+    /// The part that publishes the sound beside the pictures. If that fails, they continue without.
+    private func sound(
+      of origin: String = "file", beside role: CaptureRole
+    ) throws -> PipelineSource.SoundPart? {
       guard let stream = try capture.soundStream() else { return nil }
       let terminal = global.terminal
       return PipelineSource.SoundPart(try role.session(beside: stream)) { why in
-        ProductLog.append(.warning, "the file's sound is left out: \(why)")
-        terminal.warn("the file's sound is left out: \(why); --sound names another stream, or none")
+        let text = "the \(origin)'s sound is left out: \(why)"
+        ProductLog.append(.warning, text)
+        terminal.warn("\(text); --sound names another stream, or none")
       }
     }
   #endif

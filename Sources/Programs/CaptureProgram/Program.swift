@@ -69,7 +69,7 @@ struct CaptureSource: ParsableCommand {
     case .portal(let picture): try role.run(portal(picture, settings))
     case .pipeWire(let node): try role.run(sound(of: node, settings))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
-    case .file, .pipeline, .pulse, .stream: break
+    case .file, .pipeline, .network, .pulse, .stream: break
     }
   }
 

@@ -15,7 +15,10 @@ public struct CaptureSettingOptions: ParsableArguments {
     name: .customLong("size"),
     help: ArgumentHelp(
       "Size of a test pattern (default: 1280x720).",
-      discussion: "For a screen, the part to capture: WxH[+X+Y]; for a camera, one of its sizes.",
+      discussion: """
+        For a screen, the part to capture: WxH[+X+Y]; for a camera, one of its sizes; for hls:, \
+        the largest rendition.
+        """,
       valueName: "WxH"))
   public var sizeText: String?
 

@@ -10,6 +10,7 @@
 #include "CCameraNodes.h"
 #include "CDeviceMute.h"
 #include "CGStreamerLog.h"
+#include "CNetworkStream.h"
 #include "CPictureToI420.h"
 #include "CSlotSink.h"
 #include "CSoundRing.h"

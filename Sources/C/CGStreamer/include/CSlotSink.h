@@ -40,7 +40,7 @@ struct fb_sink_item {
   /// The slot whose memory only this item holds: publish it in place. −1: the frame is not in a
   /// slot, or the pipeline still uses it, and must be copied.
   int32_t slot;
-  /// Nanoseconds of stream time; UINT64_MAX if unknown.
+  /// Nanoseconds of stream time, or of the clock; UINT64_MAX if unknown.
   uint64_t ptsNs, durationNs;
   GstBuffer *buffer;
 };
@@ -53,6 +53,10 @@ char *fb_gstreamer_start(void);
 struct fb_slot_sink *fb_slot_sink_new(GstElement *pipeline, const char *sinkName);
 /// Call when the pipeline has stopped (state NULL) and no slot's memory is in use.
 void fb_slot_sink_free(struct fb_slot_sink *sink);
+
+/// From now on the time of a frame is one of the pipeline's clock, not of the stream. Call it
+/// before the pipeline runs.
+void fb_slot_sink_use_clock(struct fb_slot_sink *sink, GstElement *pipeline);
 
 /// Readable when `fb_slot_sink_next` has an item.
 int fb_slot_sink_descriptor(struct fb_slot_sink *sink);

@@ -115,6 +115,12 @@ void webrtc_text_free(char *text);
 bool webrtc_peer_set_offer(webrtc_peer *peer, const char *sdp, char *message, size_t capacity);
 bool webrtc_peer_set_answer(webrtc_peer *peer, const char *sdp, char *message, size_t capacity);
 
+/// Attaches to the webrtcbin with a name in a `GstPipeline` that does not run yet, and makes it ask
+/// for pictures, and for sound. `webrtc_peer_make_offer` then makes an offer to receive them. NULL:
+/// there is no such element, or an identity cannot be made.
+webrtc_peer *webrtc_peer_receive(void *pipeline, const char *name, bool hearsSound,
+                                 webrtc_event_handler handler, void *context);
+
 /// Frees the peer. Destroy the pipeline first, because its threads raise the events.
 void webrtc_peer_destroy(webrtc_peer *peer);
 
