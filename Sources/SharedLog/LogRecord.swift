@@ -18,6 +18,22 @@ public struct LogRecord: Hashable, Sendable {
   public let source: String
   /// Whether the line was truncated to fit a record.
   public let isCut: Bool
+
+  package init(
+    wallNs: UInt64, monotonicNs: UInt64, run: LogRun, sequence: UInt64, level: LogLevel,
+    label: String, message: String, metadata: [LogField], source: String, isCut: Bool
+  ) {
+    self.wallNs = wallNs
+    self.monotonicNs = monotonicNs
+    self.run = run
+    self.sequence = sequence
+    self.level = level
+    self.label = label
+    self.message = message
+    self.metadata = metadata
+    self.source = source
+    self.isCut = isCut
+  }
 }
 
 /// One run of one process that writes a log.
@@ -33,6 +49,17 @@ public struct LogRun: Hashable, Sendable {
   public let isRoleHeld: Bool
   /// The session that the run is part of, such as a broadcast; by default the run's name.
   public let session: String
+
+  package init(
+    name: String, pid: UInt32, uid: UInt32, role: Role, isRoleHeld: Bool, session: String
+  ) {
+    self.name = name
+    self.pid = pid
+    self.uid = uid
+    self.role = role
+    self.isRoleHeld = isRoleHeld
+    self.session = session
+  }
 }
 
 /// One result of reading a log.
