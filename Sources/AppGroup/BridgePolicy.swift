@@ -53,7 +53,8 @@ extension BridgePolicy {
             return "is a suite of FrameBus itself, which never crosses"
           }
           let isShort = (1...Self.maximumSuiteBytes).contains(name.utf8.count)
-          return isShort ? nil : "is not the name of a suite, of 1 to \(Self.maximumSuiteBytes) bytes"
+          return isShort
+            ? nil : "is not the name of a suite, of 1 to \(Self.maximumSuiteBytes) bytes"
         }
       case "log":
         guard let isSent = value.boolean else {

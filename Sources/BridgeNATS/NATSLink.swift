@@ -284,6 +284,7 @@
         unsafe copy.deallocate()
       }
     }
-    return unsafe try body(copies.map { unsafe $0.flatMap { unsafe UnsafePointer($0.baseAddress) } })
+    return unsafe try body(
+      copies.map { unsafe $0.flatMap { unsafe UnsafePointer($0.baseAddress) } })
   }
 #endif

@@ -69,7 +69,9 @@
         }
         let events: EventLoop.Events = link.wantsWrite ? [.readable, .writable] : .readable
         let ready = try waitUntilReady(
-          [(stop.descriptorNumber, .readable), (wake.number, .readable), (link.descriptor, events)],
+          [
+            (stop.descriptorNumber, .readable), (wake.number, .readable), (link.descriptor, events),
+          ],
           until: due)
         if !ready[1].isEmpty { wake.lower() }
         if !ready[2].isEmpty {
