@@ -166,21 +166,31 @@ package final class NoteExchange: Sendable {
     if let text { poll(text) }
   }
 
-  /// Sends notes again that the server has not acknowledged for a time.
-  /// - Parameter all: also the newest note of each name, for a server that has lost them. Receivers
-  ///   know them by their positions.
+  /// Sends notes again that the server has not acknowledged for a time: each with the posts that
+  /// came since then, or else unchanged, so that a receiver that has it knows it by its position.
+  /// - Parameter all: also the newest note of each name, for a server that has lost them.
   package func resend(unacknowledgedFor limitNs: UInt64, all: Bool = false) {
     let now = monotonicNowNs()
+    var late: [String] = []
     let notes = state.withLock { state in
-      state.names.values.compactMap { name -> Note? in
+      var notes: [Note] = []
+      for (text, name) in state.names {
         let isLate = name.inFlight != nil && now &- name.sentAtNs >= limitNs
-        return isLate || all ? name.newest : nil
+        if isLate, let generation = try? center.generation(of: name.name),
+          counts(generation, name, &state).local != name.inFlight
+        {
+          state.names[text]?.inFlight = nil
+          state.inFlight = state.inFlight.filter { $0.value != text }
+          late.append(text)
+        } else if isLate || all, let note = name.newest {
+          state.names[text]?.sentAtNs = now
+          notes.append(note)
+        }
       }
+      return notes
     }
-    for note in notes {
-      state.withLock { $0.names[note.name]?.sentAtNs = now }
-      if send(note) { state.withLock { $0.figures.resent += 1 } }
-    }
+    for note in notes where send(note) { state.withLock { $0.figures.resent += 1 } }
+    for text in late { poll(text) }
   }
 
   // MARK: From others to here

@@ -16,6 +16,8 @@
     private var reader: LogReader?
     /// For each run, its last line that the server has stored.
     private var sent: [String: UInt64] = [:]
+    /// Runs of earlier bridges that have had no line yet.
+    private var stale: Set<String>?
     private var isChanged = false
     private var saveAt = Deadline.now
 
@@ -26,6 +28,7 @@
       self.core = core
       self.link = link
       sent = core.state.sentLines()
+      stale = Set(sent.keys)
     }
 
     /// Runs until the stop.
@@ -45,6 +48,11 @@
           hasBegun = true
         }
         try sendAll(of: reader, stop)
+        // Runs whose files are gone. All others have had a line by now.
+        if let stale, !stop.isRaised {
+          sent = sent.filter { !stale.contains($0.key) }
+          self.stale = nil
+        }
         save()
         _ = try reader.wait(stop: stop, until: .after(Self.pace))
       }
@@ -65,6 +73,7 @@
         guard case .line(let record) = entry else { continue }
         // A bridge that starts again reads all files, and so sees lines that are sent, and gaps
         // that are reported.
+        stale?.remove(record.run.name)
         let known = sent[record.run.name] ?? 0
         guard record.sequence > known else { continue }
         let items: [LogBatch.Item] =

@@ -61,9 +61,11 @@
     func run(_ stop: StopSignal) throws {
       var connections: UInt64 = 0
       var due = Deadline.now
+      var warnings: Set<String> = []
       while !stop.isRaised {
         if due.isPast {
-          for why in exchange.follow(core.group.bridgePolicy.notifications) { core.warn(why) }
+          let names = core.group.bridgePolicy.notifications
+          for why in exchange.follow(names) where warnings.insert(why).inserted { core.warn(why) }
           exchange.resend(unacknowledgedFor: 1_000_000_000)
           due = .after(Self.pace)
         }

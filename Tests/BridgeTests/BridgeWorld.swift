@@ -13,27 +13,52 @@ final class NATSServer {
   let root: TemporaryRoot
   let port: OwnPort
   private let settings: String
+  private let host: String
+  private let network: OwnNetwork?
+  private let diskBytes: Int?
   private(set) var process: RunningProgram?
 
-  /// - Parameter settings: further lines of its configuration.
-  init(settings: String = "") throws {
+  /// - Parameters:
+  ///   - settings: further lines of its configuration.
+  ///   - waits: whether to wait until it is ready, which one of a cluster is only with another.
+  ///   - diskBytes: the size of a disk of its own; nil for this machine's.
+  init(
+    settings: String = "", waits: Bool = true, diskBytes: Int? = nil, in network: OwnNetwork? = nil,
+    host: String = "127.0.0.1"
+  ) throws {
     root = try TemporaryRoot()
     port = try OwnPort()
     self.settings = settings
-    try start()
+    self.host = host
+    self.network = network
+    self.diskBytes = diskBytes
+    try start(waits: waits)
   }
 
   var address: String { "nats://127.0.0.1:\(port.number)" }
 
-  func start() throws {
+  func start(waits: Bool = true) throws {
+    let (file, store) = (root.file("server.conf"), root.file("store"))
     let text = """
-      listen: "127.0.0.1:\(port.number)"
-      jetstream { store_dir: "\(root.file("store"))" }
+      listen: "\(host):\(port.number)"
+      jetstream { store_dir: "\(store)" }
       \(settings)
       """
-    try text.write(toFile: root.file("server.conf"), atomically: true, encoding: .utf8)
-    let process = try RunningProgram("/usr/sbin/nats-server", ["-c", root.file("server.conf")])
-    try process.waitForErrors("Server is ready")
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    let (program, arguments) = ("/usr/sbin/nats-server", ["-c", file])
+    let process: RunningProgram
+    if let network {
+      process = try network.start(program, arguments)
+    } else if let diskBytes {
+      let script = """
+        mkdir -p \(store) && mount -t tmpfs -o size=\(diskBytes) disk \(store) \
+        && exec \(program) -c \(file)
+        """
+      process = try RunningProgram("unshare", ["--mount", "sh", "-c", script])
+    } else {
+      process = try RunningProgram(program, arguments)
+    }
+    if waits { try process.waitForErrors("Server is ready") }
     self.process = process
   }
 
@@ -70,12 +95,13 @@ final class Machine {
   /// Starts the bridge, as a user does, and waits for its connection.
   func connect(
     to server: String, _ more: [String] = [], environment: [String: String?] = [:],
-    waits: Bool = true, isConfined: Bool = true
+    waits: Bool = true, isConfined: Bool = true, in network: OwnNetwork? = nil
   ) throws {
     let program = isConfined ? ["framebus", "bridge"] : ["framebus-bridge"]
-    let bridge = try RunningProgram(
-      program[0], program.dropFirst() + [server, "--machine", name, "-v"] + more + options,
-      environment: environment)
+    let arguments = program.dropFirst() + [server, "--machine", name, "-v"] + more + options
+    let bridge =
+      try network?.start(program[0], Array(arguments), environment: environment)
+      ?? RunningProgram(program[0], Array(arguments), environment: environment)
     self.bridge = bridge
     if waits { try bridge.waitForErrors("connected to ") }
   }

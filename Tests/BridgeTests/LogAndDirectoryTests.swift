@@ -104,6 +104,9 @@ import Testing
         try directory.address(of: "group:one/own")
       }
       #expect(throws: DirectoryError.self) { try directory.address(of: "group:three/screen") }
+      let missing = try run("framebus", ["capture", "group:three/screen"] + two.options)
+      #expect(missing.status == .exited(1))
+      #expect(missing.errors.contains("the group has no machine three, only one, two"))
       try one.disconnect()
       try waitUntil("the machine has left") {
         try GroupDirectory(of: two.group).entries.first { $0.report.machine.text == "one" }?
