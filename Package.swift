@@ -122,6 +122,12 @@ let shared = [
   "SharedLog",
 ]
 
+/// The product's programs, which tests start.
+let programs: [Target.Dependency] = [
+  "BusCLI", "BridgeProgram", "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram",
+  "UploadProgram", "ViewProgram",
+]
+
 let package = Package(
   name: "FrameBus",
   products: [
@@ -131,6 +137,7 @@ let package = Package(
     .library(name: "ScreenRecorder", targets: ["ScreenRecorder", "Capture"]),
     .library(name: "CInterface", type: .static, targets: ["CInterface"]),  // scripts/library
     .executable(name: "framebus", targets: ["BusCLI"]),
+    .executable(name: "framebus-bridge", targets: ["BridgeProgram"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
     .executable(name: "framebus-upload", targets: ["UploadProgram"]),
@@ -140,7 +147,7 @@ let package = Package(
   traits: [
     .trait(
       name: "Media",
-      description: "Screen capture (XCB, Wayland), encoding (GStreamer). The core never needs it."),
+      description: "Screens (XCB, Wayland), encoding (GStreamer), other machines (NATS)."),
     testTrait("CrashPoints", "named points at which a process can be made to die."),
     testTrait("ThreadSanitizer", "what ThreadSanitizer cannot see is done so that it can."),
     testTrait("Fuzzing", "the programs of Fuzz/ make up inputs (scripts/fuzz)."),
@@ -181,6 +188,7 @@ let package = Package(
       linkerSettings: mediaLibraries("gstwebrtc-1.0", "gstsdp-1.0", "crypto")),
     cModule("CCurl", cSettings: [whenMedia], linkerSettings: mediaLibraries("curl")),
     cModule("CHTTPServer", cSettings: [whenMedia], linkerSettings: mediaLibraries("microhttpd")),
+    cModule("CNATS", cSettings: [whenMedia], linkerSettings: mediaLibraries("nats")),
     cModule(
       "CWayland", cSettings: [whenMedia], linkerSettings: mediaLibraries("wayland-client"),
       exclude: ["Protocols"]),
@@ -195,7 +203,15 @@ let package = Package(
     module("SharedLog", ["AppGroup", "CChecksum", "CLogLayout", "Platform"]),
     module("Confinement", ["AppGroup", "Platform"]),
 
-    // L4: adapters, and media
+    // L4: other machines, adapters, and media
+    module(
+      "Bridge",
+      ["AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "SharedLog"]),
+    module(
+      "BridgeNATS",
+      shared.filter { $0 != "CredentialStore" }.map { .target(name: $0) } + [
+        "Bridge", "CNATS", "Platform",
+      ]),
     module("DarwinNotifications", in: .adapters, ["NotifyCenter", "AppGroup", "Platform"]),
     module("DarwinKeychain", in: .adapters, ["CredentialStore", "AppGroup", "Platform"]),
     module("FoundationDefaults", in: .adapters, ["SharedDefaults"]),
@@ -263,10 +279,17 @@ let package = Package(
     program(
       "BusCLI", in: .core,
       [
-        "Bench", "Broadcast", "Capture", "CommandLineSupport", "Confinement", "Recording", "Upload",
-        "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "Sound",
+        "Bench", "Bridge", "Broadcast", "Capture", "CommandLineSupport", "Confinement", "Recording",
+        "Upload", "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus",
+        "GroupSemaphores", "Sound",
         "NotifyCenter", "Platform", "Replay", "ScreenCast", "SharedDefaults", "SharedLog",
         argumentParser,
+      ]),
+    program(
+      "BridgeProgram",
+      [
+        "Bridge", "BridgeNATS", "CommandLineSupport", "AppGroup", "CredentialStore", "NotifyCenter",
+        "Platform", argumentParser,
       ]),
     program(
       "CaptureProgram",
@@ -344,6 +367,7 @@ let package = Package(
       name: "CPortalKit", dependencies: ["CPipeWireSystem"], path: "Fuzz/PortalKit",
       cSettings: ["CPipeWire", "CPipeWire/include", "CSessionBus", "CSessionBus/include"]
         .map { .headerSearchPath("../../Sources/C/\($0)") }),
+    fuzzer("BridgeMessages", of: "Bridge"),
 
     // Tests, of real processes
     .target(
@@ -409,25 +433,18 @@ let package = Package(
         "BusCLI", logging,
       ]),
     worker("LogWorker", ["SharedLog", "AppGroup"]),
-    tests(
-      "ConfinementTests",
-      [
-        "Confinement", "AppGroup", "BreakOut", "BusCLI", "CaptureProgram", "ConfineProgram",
-        "RoleHost", "UploadProgram",
-      ]),
+    tests("ConfinementTests", programs + ["Confinement", "AppGroup", "BreakOut", "RoleHost"]),
     cProgram("BreakOut"), cProgram("FakeCompositor"),
     worker("CameraCycler", ["AppGroup", "Capture", "CaptureCamera", "FrameBus"]),
     worker("RoleHost", ["Confinement", "CredentialStore", "AppGroup"]),
-    tests(
-      "EndToEndTests",
-      ["BusCLI", "BusWorker", "CaptureProgram", "CaptureGStreamerProgram", "UploadProgram"]),
+    tests("EndToEndTests", programs + ["BusWorker"]),
+    tests("BridgeTests", programs + shared.map { .target(name: $0) } + ["Bridge"]),
     tests("SupportTests"), tests("PlatformTests", ["PeerSignaller"]), worker("PeerSignaller", []),
     tests("AppGroupTests", ["AppGroup"]),
     tests(
       "CLITests",
-      [
-        "AppGroup", "Capture", "CommandLineSupport", "SharedDefaults", "Upload", "BusCLI",
-        "CaptureProgram", "ConfineProgram", "UploadProgram", argumentParser,
+      programs + [
+        "AppGroup", "Capture", "CommandLineSupport", "SharedDefaults", "Upload", argumentParser,
       ]),
     tests(
       "RecordingTests", in: .media,
@@ -440,56 +457,38 @@ let package = Package(
       ["Upload", "AppGroup", "FrameBus", "Sound", "UploadTestPublisher"]),
     tests(
       "UploadGStreamerTests", in: .media,
-      [
+      programs + [
         "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Replay", "UploadTestPublisher",
-        "UploadProgram", "BusCLI", "CaptureProgram", "CaptureGStreamerProgram", "ConfineProgram",
         "SoundThread",
       ]),
     tests(
-      "WHIPTests", in: .media,
-      [
-        "WHIP", "CredentialStore", "BusCLI", "CaptureProgram", "ConfineProgram", "UploadProgram",
-        "UploadTestPublisher",
-      ]),
-    tests(
-      "LivePageTests", in: .media,
-      [
-        "LivePage", "WHIP", "BusCLI", "CaptureProgram", "ViewProgram", "UploadProgram",
-        "UploadTestPublisher",
-      ]),
+      "WHIPTests", in: .media, programs + ["WHIP", "CredentialStore", "UploadTestPublisher"]),
+    tests("LivePageTests", in: .media, programs + ["LivePage", "WHIP", "UploadTestPublisher"]),
     tests(
       "GuideTests",
       ["AppGroup", "Capture", "CommandLineSupport", "FrameBus", "Upload", argumentParser]),
     tests(
       "CaptureTests", in: .media,
-      [
-        "Capture", "CaptureCamera", "AppGroup", "FrameBus", "BusCLI", "CaptureProgram",
-        "CaptureGStreamerProgram", "ConfineProgram", "UploadProgram", "FakeCamera", "CameraCycler",
+      programs + [
+        "Capture", "CaptureCamera", "AppGroup", "FrameBus", "FakeCamera", "CameraCycler",
       ]),
     cProgram("PictureSource", [media("CPipeWireSystem")], linking: "pipewire-0.3"),
     cProgram("GrantProbe", ["CPipeWire", media("CPipeWireSystem")], linking: "pipewire-0.3"),
     tests(
       "CapturePipeWireTests", in: .media,
-      [
-        "AppGroup", "BusCLI", "CaptureProgram", "ConfineProgram", "FrameBus", "GrantProbe",
-        "PictureSource", "PortalCycler", "UploadProgram",
-      ]),
+      programs + ["AppGroup", "FrameBus", "GrantProbe", "PictureSource", "PortalCycler"]),
     worker("PortalCycler", ["AppGroup", "Capture", "CapturePipeWire", "FrameBus"]),
     tests(
       "CaptureX11Tests", in: .media,
-      [
-        "Capture", "AppGroup", "FrameBus", "FrontApplication", "BusCLI", "CaptureProgram",
-        "NotifyCenter", "ScreenRecorder", "UploadProgram",
+      programs + [
+        "Capture", "AppGroup", "FrameBus", "FrontApplication", "NotifyCenter", "ScreenRecorder",
       ]),
     tests(
       "CaptureWaylandTests", in: .media,
       ["AppGroup", "FrameBus", "BusCLI", "CaptureProgram", "ConfineProgram", "FakeCompositor"]),
     tests(
       "CaptureGStreamerTests", in: .media,
-      [
-        "Capture", "AppGroup", "FrameBus", "CaptureGStreamerProgram", "CaptureProgram", "BusCLI",
-        "CaptureGStreamer", "ConfineProgram", "UploadProgram",
-      ]),
+      programs + ["Capture", "AppGroup", "CaptureGStreamer", "FrameBus"]),
     tests(
       "BenchTests",
       [

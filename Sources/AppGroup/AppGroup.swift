@@ -94,6 +94,9 @@ public struct AppGroup: Sendable {
         + " --group \(id)\(findingOption)`, or take another role with --role")
   }
 
+  /// The lock and the volatile state of the group's bridge to other machines.
+  package var bridgePath: String { runPath + "/" + GroupLayout.bridge.name }
+
   /// Opens the directory of the group's settings.
   package func openDefaults() throws(GroupError) -> Directory {
     try membership.open(GroupLayout.defaults)

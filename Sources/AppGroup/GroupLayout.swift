@@ -13,6 +13,10 @@ struct GroupLayout {
   /// Turning the journal into a snapshot does that.
   static let defaults = Area(
     name: "defaults", mode: 0o700, access: publishing, inherited: publishing)
+  /// The lock of the group's bridge to other machines, and what it has delivered. Not sticky, so
+  /// that a bridge of another user can follow.
+  static let bridge = Area(
+    name: "bridge", mode: 0o700, access: publishing, inherited: publishing)
   static let notifyName = "notify"
 
   /// The durable directory.
@@ -29,7 +33,7 @@ struct GroupLayout {
     container = owned(id, [Self.defaults, Self.logs])
     let notify = owned(
       Self.notifyName, [Self.users, Self.mailboxes] + policy.tables.map { $0.area(policy) })
-    run = owned(id, [Self.streams, Self.semaphores, notify, Self.logs])
+    run = owned(id, [Self.streams, Self.semaphores, notify, Self.logs, Self.bridge])
   }
 
   /// Members may read; only the owner may write.

@@ -9,10 +9,10 @@ extension Manifest {
     }
     try Self.checkVersion(table)
     for (key, value) in table.sorted(by: { $0.value.line < $1.value.line })
-    where !["version", "group", "roles", "notifications"].contains(key) {
+    where !["version", "group", "roles", "notifications", "bridge"].contains(key) {
       throw ManifestError(
         line: value.line,
-        reason: "unknown key \(printable(key)); use version, group, roles or notifications")
+        reason: "unknown key \(printable(key)); use version, group, roles, notifications or bridge")
     }
     guard let name = table["group"] else {
       throw ManifestError(line: 1, reason: "the key group is missing")
@@ -40,9 +40,14 @@ extension Manifest {
     guard let policyTable = notifications.map({ $0.table }) ?? [:] else {
       throw ManifestError(line: notifications?.line ?? 1, reason: "notifications is not a table")
     }
+    let bridge = table["bridge"]
+    guard let bridgeTable = bridge.map({ $0.table }) ?? [:] else {
+      throw ManifestError(line: bridge?.line ?? 1, reason: "bridge is not a table")
+    }
     self.init(
       id: id, roles: roles,
-      notifications: try NotificationPolicy(parsing: policyTable, roles: Set(roles.keys)))
+      notifications: try NotificationPolicy(parsing: policyTable, roles: Set(roles.keys)),
+      bridge: try BridgePolicy(parsing: bridgeTable))
   }
 
   private static func checkVersion(_ table: [String: TOMLValue]) throws(ManifestError) {

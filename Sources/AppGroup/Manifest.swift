@@ -1,7 +1,8 @@
 import Platform
 
-/// The contents of a group's `manifest.toml`: its ID, its roles, their holders, and what each role
-/// may do with notifications. docs/design/app-group.md defines the format.
+/// The contents of a group's `manifest.toml`: its ID, its roles, their holders, what each role may
+/// do with notifications, and what crosses to other machines. docs/design/app-group.md defines the
+/// format.
 struct Manifest: Hashable, Sendable {
   static let fileName = "manifest.toml"
   /// The version that this code writes, and the newest that it reads.
@@ -18,13 +19,16 @@ struct Manifest: Hashable, Sendable {
   let id: GroupID
   var roles: [Role: Holders]
   var notifications: NotificationPolicy
+  var bridge: BridgePolicy
 
   init(
-    id: GroupID, roles: [Role: Holders], notifications: NotificationPolicy = NotificationPolicy()
+    id: GroupID, roles: [Role: Holders], notifications: NotificationPolicy = NotificationPolicy(),
+    bridge: BridgePolicy = BridgePolicy()
   ) {
     self.id = id
     self.roles = roles
     self.notifications = notifications
+    self.bridge = bridge
   }
 
   /// The manifest of a new group, whose owner holds every role.
@@ -59,7 +63,7 @@ struct Manifest: Hashable, Sendable {
 
         """
     }
-    return text + notifications.text
+    return text + notifications.text + bridge.text
   }
 }
 

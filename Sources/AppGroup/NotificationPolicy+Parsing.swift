@@ -81,7 +81,7 @@ extension NotificationPolicy {
 }
 
 /// Quotes a string for TOML.
-private func quoted(_ text: String) -> String {
+func quoted(_ text: String) -> String {
   var result = "\""
   for scalar in text.unicodeScalars {
     switch scalar {

@@ -19,6 +19,7 @@ import CommandLineSupport
       UploadCommand.self,
       ReplayCommand.self,
       ViewCommand.self,
+      BridgeCommand.self,
       WHIP.self,
       StreamsCommand.self,
       TopCommand.self,

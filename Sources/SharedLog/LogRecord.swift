@@ -84,6 +84,17 @@ public struct LogRun: Hashable, Sendable {
   public let isRoleHeld: Bool
   /// The session that the run is part of, such as a broadcast; by default the run's name.
   public let session: String
+
+  package init(
+    name: String, pid: UInt32, uid: UInt32, role: Role, isRoleHeld: Bool, session: String
+  ) {
+    self.name = name
+    self.pid = pid
+    self.uid = uid
+    self.role = role
+    self.isRoleHeld = isRoleHeld
+    self.session = session
+  }
 }
 
 /// One result of reading a log.

@@ -77,8 +77,8 @@ struct LayerRule: Sendable {
 /// The media modules are empty without the package trait, so that the core builds alone.
 enum MediaRule {
   static let modules: Set = [
-    "CaptureX11", "CaptureWayland", "CaptureGStreamer", "CapturePipeWire", "GStreamerLog",
-    "UploadGStreamer", "UploadCamera",
+    "BridgeNATS", "CaptureX11", "CaptureWayland", "CaptureGStreamer", "CapturePipeWire",
+    "GStreamerLog", "UploadGStreamer", "UploadCamera",
   ]
 
   static func check(_ file: SourceFile) -> [Finding] {

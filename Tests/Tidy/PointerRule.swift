@@ -2,7 +2,7 @@
 /// here, a list that only gets shorter. Elsewhere memory is a span.
 enum PointerRule {
   static let modules: Set = [
-    "Platform", "CInterface", "CapturePipeWire", "CaptureX11", "CaptureWayland",
+    "BridgeNATS", "Platform", "CInterface", "CapturePipeWire", "CaptureX11", "CaptureWayland",
     "CaptureGStreamer", "GStreamerLog", "UploadGStreamer", "UploadCamera",
   ]
   static let places = [

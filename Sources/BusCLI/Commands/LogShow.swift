@@ -13,6 +13,9 @@ struct LogShow: ParsableCommand {
       in a line's text are shown as \\u{…}. Lost lines are reported on standard error. Private \
       values are shown, but not exported.
 
+      With --all-machines, lines come from the server to which `framebus bridge` connects, in its \
+      order, and the offset of each machine's clock is shown on standard error.
+
       FrameBus's own processes log here, from level $FRAMEBUS_LOG_LEVEL up (default: info, or \
       debug with --verbose). $FRAMEBUS_LOG_JOURNAL=1 copies their lines to systemd's journal, \
       $FRAMEBUS_LOG_JSON=FILE to a file of JSON lines.
@@ -20,6 +23,8 @@ struct LogShow: ParsableCommand {
 
   @Flag(help: "Print new lines as they arrive, until Ctrl-C.")
   var follow = false
+  @Flag(help: "Show the lines of all machines of the group.")
+  var allMachines = false
   @Option(help: ArgumentHelp("Show lines since 10m, 2h or 1d ago, or a date.", valueName: "time"))
   var since: String?
   @OptionGroup var choice: LevelOption
@@ -44,6 +49,9 @@ struct LogShow: ParsableCommand {
 
   func validate() throws {
     if export != nil && move != nil { throw ValidationError("--export or --move, not both") }
+    if allMachines && (export != nil || move != nil || lastWords != nil) {
+      throw ValidationError("--all-machines excludes --export, --move and --last-words; use one")
+    }
     if follow && (export != nil || move != nil || lastWords != nil) {
       throw ValidationError("--follow excludes --export, --move and --last-words; use one")
     }
@@ -54,6 +62,7 @@ struct LogShow: ParsableCommand {
     let signals = try SignalWatcher()
     let filter = try filter()
     let group = try AppGroup.open(global.groupID(), root: global.root)
+    if allMachines { return try showAllMachines(of: group, filter, signals) }
     let reader = try LogReader(group, isFollowing: follow)
     if let folder = export ?? move {
       let output = try LogExport(folder, group: group)
@@ -89,6 +98,20 @@ struct LogShow: ParsableCommand {
     }
     if signals.stop.isRaised { throw Interrupted() }
     if count == 0 { global.terminal.report("no line of the log matches") }
+  }
+
+  /// Lines stand in the order in which the server stored them, each with its machine's own time.
+  private func showAllMachines(
+    of group: AppGroup, _ filter: LogFilter, _ signals: SignalWatcher
+  ) throws {
+    let log = try AllMachinesLog(
+      of: group, global, sinceNs: filter.sinceNs, follows: follow)
+    let screen = LogScreen(isJSON: global.json)
+    try log.run(signals, flush: { try screen.flush() }) { record, machine in
+      if filter.accepts(record) { try screen.show(record, of: machine) }
+    }
+    try screen.flush()
+    if signals.stop.isRaised { throw Interrupted() }
   }
 
   /// Rejects a role that neither the log nor the group has.

@@ -14,11 +14,12 @@ final class LogScreen {
 
   init(isJSON: Bool) { self.isJSON = isJSON }
 
-  func show(_ record: LogRecord) throws {
+  /// - Parameter machine: nil for the log of this machine alone.
+  func show(_ record: LogRecord, of machine: LogMachine? = nil) throws {
     if isJSON {
-      bytes += try encoder.line(record, showingPrivate: true)
+      bytes += try encoder.line(record, of: machine, showingPrivate: true)
     } else {
-      addText(record)
+      addText(record, of: machine)
     }
     if bytes.count >= Self.flushBytes { try flush() }
   }
@@ -30,11 +31,12 @@ final class LogScreen {
     bytes.removeAll(keepingCapacity: true)
   }
 
-  /// `TIME LEVEL ROLE[PID] LABEL: MESSAGE KEY=VALUE… (SOURCE)`
-  private func addText(_ record: LogRecord) {
+  /// `TIME LEVEL MACHINE/ROLE[PID] LABEL: MESSAGE KEY=VALUE… (SOURCE)`
+  private func addText(_ record: LogRecord, of machine: LogMachine?) {
     add(time.text(record.wallNs))
     add(" ")
     add(Self.levelTexts[Int(record.level.rawValue)])
+    if let machine { add(machine.name + "/") }
     add(record.run.role.rawValue)
     // “?” marks a role that the writing process claims but this user may not take.
     add(record.run.isRoleHeld ? "[" : "?[")
@@ -70,11 +72,19 @@ struct LogRecordEncoder {
 
   init() { encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes] }
 
-  func line(_ record: LogRecord, showingPrivate: Bool) throws -> [UInt8] {
-    try plainJSON(Array(encoder.encode(Line(record, showingPrivate)))) + [UInt8(ascii: "\n")]
+  func line(
+    _ record: LogRecord, of machine: LogMachine? = nil, showingPrivate: Bool
+  ) throws -> [UInt8] {
+    var line = Line(record, showingPrivate)
+    line.machine = machine?.name
+    line.clockAheadNs = machine?.clockAheadNs
+    return try plainJSON(Array(encoder.encode(line))) + [UInt8(ascii: "\n")]
   }
 
   private struct Line: Encodable {
+    /// In the log of all machines; the offset is left out if it is not known.
+    var machine: String?
+    var clockAheadNs: Int64?
     let time: String
     let monotonicNs: UInt64
     let pid: UInt32

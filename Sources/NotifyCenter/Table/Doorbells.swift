@@ -41,11 +41,15 @@ final class Doorbells: Bells {
     self.onStep = onStep
   }
 
-  func ring(row: Int, generation: UInt64, nowNs: UInt64) {
+  func ring(row: Int, generation: UInt64, nowNs: UInt64, exceptOwn: Bool) {
     var due: [Ring] = []
     for registrations in current(nowNs) {
       registrations.forEachObserver(ofRow: row) { index in
         guard registrations.mustRing(index) else { return }
+        // A process that claims to be this one harms only itself.
+        if exceptOwn, registrations.processID(ofRegistration: index) == currentProcessID() {
+          return
+        }
         due.append(
           Ring(registrations: registrations, index: index, row: row, generation: generation))
       }

@@ -93,7 +93,7 @@ final class NameTable: Sendable {
     let now = coarseNowNs()
     // SYNC post/observe: as a post.
     let count = memory.incremented64(at: Self.offset(ofRow: 0) + Int(NC_ROW_AT_GENERATION))
-    bells.ring(row: 0, generation: count, nowNs: now)
+    bells.ring(row: 0, generation: count, nowNs: now, exceptOwn: false)
     onStep?(.namePublished)
   }
 
@@ -167,7 +167,8 @@ final class NameTable: Sendable {
 /// Rings the observers of a row.
 protocol Bells: AnyObject, Sendable {
   /// Called after the post was counted. Never blocks.
-  func ring(row: Int, generation: UInt64, nowNs: UInt64)
+  /// - Parameter exceptOwn: whether to leave out observers of this process.
+  func ring(row: Int, generation: UInt64, nowNs: UInt64, exceptOwn: Bool)
   /// The current observers of each row.
   func census() -> Census
 }

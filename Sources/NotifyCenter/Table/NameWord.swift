@@ -23,7 +23,7 @@ final class NameWord: Sendable {
   // MARK: Posting
 
   @discardableResult
-  func post() throws(NotifyError) -> UInt64 {
+  func post(exceptOwn: Bool = false) throws(NotifyError) -> UInt64 {
     for _ in 0..<Self.retryLimit {
       let row = try rowToWrite()
       let offset = NameTable.offset(ofRow: row)
@@ -40,7 +40,7 @@ final class NameWord: Sendable {
         try table.makeWhole()
         continue
       }
-      table.bells.ring(row: row, generation: generation, nowNs: now)
+      table.bells.ring(row: row, generation: generation, nowNs: now, exceptOwn: exceptOwn)
       return generation
     }
     throw lost

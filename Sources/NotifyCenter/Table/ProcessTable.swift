@@ -21,7 +21,7 @@ func processTable() throws(NotifyError) -> NameTable {
 final class ProcessBells: Bells {
   private let rings = Mutex<[ObjectIdentifier: @Sendable () -> Void]>([:])
 
-  func ring(row: Int, generation: UInt64, nowNs: UInt64) {
+  func ring(row: Int, generation: UInt64, nowNs: UInt64, exceptOwn: Bool) {
     for ring in rings.withLock({ Array($0.values) }) { ring() }
   }
 

@@ -121,6 +121,11 @@ package func machineName() -> String {
     let digits = String(decoding: text.bytes, as: UTF8.self).filter { $0.isHexDigit }
     if digits.count == 32 { return digits }
   }
+  return hostName()
+}
+
+/// The host name, without slashes.
+package func hostName() -> String {
   var bytes: [CChar] = Array(repeating: 0, count: 256)
   // SAFETY: the call is told the array's length less the zero that ends the text.
   let result = unsafe bytes.withUnsafeMutableBufferPointer { buffer -> Int32 in

@@ -1,0 +1,103 @@
+#if Media
+  import AppGroup
+  import Bridge
+  import NotifyCenter
+  import Platform
+  import Synchronization
+
+  /// What the threads of a bridge share.
+  final class BridgeCore: Sendable {
+    let group: AppGroup
+    let center: NotifyCenter
+    let machine: MachineName
+    let subjects: BridgeSubjects
+    let state: BridgeState
+    let work: BridgeWork
+    /// This machine's wall clock beside the server's; nil until measured.
+    let clock = Mutex<ClockOffset?>(nil)
+    /// Whether the server has had all streams once.
+    let isReady = Atomic<Bool>(false)
+    private let access: NATSAccess
+    private let report: @Sendable (BridgeEvent) -> Void
+
+    init(
+      _ group: AppGroup, _ center: NotifyCenter, as machine: MachineName, _ access: NATSAccess,
+      report: @escaping @Sendable (BridgeEvent) -> Void
+    ) throws {
+      self.group = group
+      self.center = center
+      self.machine = machine
+      self.access = access
+      self.report = report
+      subjects = BridgeSubjects(group.id)
+      state = try BridgeState(in: group)
+      work = try BridgeWork()
+    }
+
+    func link(named part: String, drivenWith wake: EventCounter? = nil) throws -> NATSLink {
+      try NATSLink(access, named: "framebus \(group.id) \(machine) \(part)", drivenWith: wake)
+    }
+
+    func say(_ text: String) { report(.info(text)) }
+    func warn(_ text: String) { report(.warning(text)) }
+    func sayConnected(_ isConnected: Bool, _ why: String) {
+      report(isConnected ? .connected : .disconnected(why))
+    }
+  }
+
+  /// What a bridge tells its user.
+  package enum BridgeEvent: Sendable, Equatable {
+    case info(String)
+    case warning(String)
+    case connected
+    case disconnected(String)
+  }
+
+  /// Requests to the thread that waits for the server.
+  final class BridgeWork: Sendable {
+    enum Request: Hashable {
+      /// Deliver the newest notes that the server has.
+      case catchUp
+      /// Make the streams that the server lacks.
+      case streams
+      /// A suite has changed, there or here; the token of its name.
+      case suite(String)
+    }
+
+    private struct State {
+      var requests: Set<Request> = []
+      var reports: [MachineName: MachineReport] = [:]
+    }
+
+    let counter: EventCounter
+    private let state = Mutex(State())
+    private static let maximumRequests = 256
+    private static let maximumReports = 1024
+
+    init() throws(SystemError) { counter = try EventCounter() }
+
+    func request(_ request: Request) {
+      state.withLock { state in
+        guard state.requests.count < Self.maximumRequests else { return }
+        state.requests.insert(request)
+      }
+      counter.raise()
+    }
+
+    func note(_ report: MachineReport) {
+      state.withLock { state in
+        guard state.reports.count < Self.maximumReports else { return }
+        state.reports[report.machine] = report
+      }
+      counter.raise()
+    }
+
+    func take() -> (requests: Set<Request>, reports: [MachineReport]) {
+      counter.lower()
+      return state.withLock { state in
+        defer { state = State() }
+        return (state.requests, Array(state.reports.values))
+      }
+    }
+  }
+#endif

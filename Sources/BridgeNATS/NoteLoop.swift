@@ -1,0 +1,155 @@
+#if Media
+  import AppGroup
+  import Bridge
+  import NotifyCenter
+  import Platform
+  import Synchronization
+
+  /// Carries notifications: one thread reads the socket and posts, and the thread that learns of a
+  /// local post writes it to the socket itself. Nothing else waits between both ends.
+  final class NoteLoop: Sendable {
+    private let core: BridgeCore
+    private let link: NATSLink
+    private let exchange: NoteExchange
+    private let wake: EventCounter
+    private let notes: NATSListener
+    private let acknowledgements: NATSListener
+    /// Changes of settings and of other machines, of which only the fact counts here.
+    private let suites: NATSListener
+    private let machines: NATSListener
+
+    /// Notes that wait here at most; the server keeps the newest of each name.
+    private static let mostNotes: Int32 = 4096
+    private static let mostPerRound = 1024
+    private static let acknowledgementBytes = 1024
+    private static let pace = Duration.seconds(1)
+
+    init(_ core: BridgeCore, in directory: borrowing Directory, _ start: BridgeState.Start) throws {
+      self.core = core
+      wake = try EventCounter()
+      let link = try core.link(named: "notes", drivenWith: wake)
+      self.link = link
+      let inbox = "_INBOX.framebus-" + String(UInt64.random(in: 0 ... .max), radix: 36)
+      let subjects = core.subjects
+      let prefix = subjects.notes(of: core.machine)
+      exchange = try NoteExchange(
+        core.center, in: directory, as: core.machine, machineID: start.machineID,
+        start: start.number
+      ) { note in
+        guard link.isConnected else { return false }
+        return link.publish(
+          note.bytes, to: prefix + BridgeSubjects.token(note.name),
+          reply: "\(inbox).\(note.position)")
+      }
+      notes = try link.listen(
+        to: subjects.allNotes, mostMessages: Self.mostNotes, mostBytes: 4 << 20)
+      acknowledgements = try link.listen(
+        to: inbox + ".*", mostMessages: Self.mostNotes, mostBytes: 1 << 20)
+      suites = try link.listen(
+        to: BridgeSubjects.allKeys(of: subjects.suiteBucket), mostMessages: 256,
+        mostBytes: 16 << 20)
+      machines = try link.listen(
+        to: BridgeSubjects.allKeys(of: subjects.machineBucket), mostMessages: 1024,
+        mostBytes: 8 << 20)
+    }
+
+    var figures: NoteFigures { exchange.figures }
+    var lastError: String { link.lastError }
+    var isConnected: Bool { link.isConnected }
+
+    /// Runs until the stop.
+    func run(_ stop: StopSignal) throws {
+      var connections: UInt64 = 0
+      var due = Deadline.now
+      var warnings: Set<String> = []
+      while !stop.isRaised {
+        if due.isPast {
+          let names = core.group.bridgePolicy.notifications
+          for why in exchange.follow(names) where warnings.insert(why).inserted { core.warn(why) }
+          exchange.resend(unacknowledgedFor: 1_000_000_000)
+          due = .after(Self.pace)
+        }
+        let events: EventLoop.Events = link.wantsWrite ? [.readable, .writable] : .readable
+        let ready = try waitUntilReady(
+          [
+            (stop.descriptorNumber, .readable), (wake.number, .readable), (link.descriptor, events),
+          ],
+          until: due)
+        if !ready[1].isEmpty { wake.lower() }
+        if !ready[2].isEmpty {
+          // A hung-up socket is read too, which is how libnats learns of it.
+          link.drive(canRead: ready[2] != .writable, canWrite: ready[2].contains(.writable))
+        }
+        takeNotes()
+        takeAcknowledgements()
+        takeDoorbells()
+        if link.connectionCount != connections {
+          connections = link.connectionCount
+          exchange.resend(unacknowledgedFor: 0)
+          core.work.request(.catchUp)
+        }
+      }
+    }
+
+    private func takeNotes() {
+      while true {
+        var batch: [Note] = []
+        var isInterrupted = false
+        taking: while batch.count < Self.mostPerRound {
+          switch notes.next(atMost: Note.maximumBytes) {
+          case .message(let message):
+            if let note = Note(parsing: message.bytes), isOwn(note, message.subject) {
+              batch.append(note)
+            }
+          case .nothing: break taking
+          case .interrupted:
+            isInterrupted = true
+            break taking
+          }
+        }
+        if !batch.isEmpty { exchange.receive(batch) }
+        // The server has the newest note of each name that was dropped here.
+        if isInterrupted { core.work.request(.catchUp) }
+        if batch.count < Self.mostPerRound { return }
+      }
+    }
+
+    /// Whether a note came under its machine's subject, to which a server can restrict a machine.
+    private func isOwn(_ note: Note, _ subject: String) -> Bool {
+      subject == core.subjects.notes(of: note.machine) + BridgeSubjects.token(note.name)
+    }
+
+    private func takeAcknowledgements() {
+      while case .message(let message) = acknowledgements.next(atMost: Self.acknowledgementBytes) {
+        guard let word = message.subject.split(separator: ".").last, let position = UInt64(word)
+        else { continue }
+        let isStored = !message.isUnhandled && isAcknowledgement(message.bytes)
+        if isStored { exchange.acknowledge(position) } else { core.work.request(.streams) }
+      }
+    }
+
+    /// The server answers with an object of JSON, which has a member “error” if it stored nothing.
+    private func isAcknowledgement(_ bytes: [UInt8]) -> Bool {
+      let text = String(decoding: bytes, as: UTF8.self)
+      return text.hasPrefix("{") && text.contains("\"seq\"") && !text.contains("\"error\"")
+    }
+
+    private func takeDoorbells() {
+      while case .message(let message) = suites.next(atMost: 0) {
+        core.work.request(.suite(String(message.subject.split(separator: ".").last ?? "")))
+      }
+      while case .message(let message) = machines.next(atMost: MachineReport.maximumBytes) {
+        if let report = MachineReport(parsing: message.bytes) { core.work.note(report) }
+      }
+    }
+
+    /// Delivers the newest note of each name and machine that the server has.
+    func deliver(_ notes: [Note]) { exchange.receive(notes) }
+
+    /// Sends the newest note of each name to a server that has lost them.
+    func sendAll() { exchange.resend(unacknowledgedFor: 0, all: true) }
+
+    /// Wakes the loop.
+    func poke() { wake.raise() }
+  }
+#endif

@@ -1,0 +1,303 @@
+#include "CNATS.h"
+
+#ifdef FRAMEBUS_MEDIA
+#include "Link.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void fb_nats_say(char *message, natsStatus status, const char *what) {
+  const char *detail = nats_GetLastError(NULL);
+  const char *text = natsStatus_GetText(status);
+  // libnats leaves the details of an earlier failure.
+  bool says_more = detail != NULL && detail[0] != 0;
+  snprintf(message, FB_NATS_MESSAGE_BYTES, "%s: %s", what, says_more ? detail : text);
+}
+
+static char *copy(const char *text) { return text == NULL ? NULL : strdup(text); }
+
+static void wipe(char **secret) {
+  if (*secret != NULL) explicit_bzero(*secret, strlen(*secret));
+  free(*secret);
+  *secret = NULL;
+}
+
+static void wake(fb_nats *link) {
+  uint64_t one = 1;
+  if (link->wake_descriptor >= 0 && write(link->wake_descriptor, &one, sizeof one) < 0) return;
+}
+
+static void note_error(fb_nats *link, natsStatus status, const char *detail) {
+  pthread_mutex_lock(&link->lock);
+  snprintf(
+      link->error, sizeof link->error, "%s",
+      detail != NULL && detail[0] != 0 ? detail : natsStatus_GetText(status));
+  pthread_mutex_unlock(&link->lock);
+}
+
+static void connected(natsConnection *connection, void *context) {
+  (void)connection;
+  fb_nats *link = context;
+  pthread_mutex_lock(&link->lock);
+  link->error[0] = 0;
+  pthread_mutex_unlock(&link->lock);
+  atomic_fetch_add(&link->connections, 1);
+  wake(link);
+}
+
+static void disconnected(natsConnection *connection, void *context) {
+  fb_nats *link = context;
+  const char *detail = NULL;
+  natsStatus status = natsConnection_GetLastError(connection, &detail);
+  note_error(link, status == NATS_OK ? NATS_CONNECTION_CLOSED : status, detail);
+  wake(link);
+}
+
+static void failed(
+    natsConnection *connection, natsSubscription *subscription, natsStatus status, void *context) {
+  (void)subscription;
+  // Messages that were dropped here are counted by their listener.
+  if (status == NATS_SLOW_CONSUMER) return;
+  const char *detail = NULL;
+  natsConnection_GetLastError(connection, &detail);
+  note_error(context, status, detail);
+}
+
+// With jitter, so that many bridges do not connect at once, and never so late that a user waits.
+static int64_t delay(natsConnection *connection, int attempts, void *context) {
+  (void)connection, (void)context;
+  int64_t most = attempts < 5 ? 100 << attempts : 2000;
+  return most / 2 + random() % (most / 2 + 1);
+}
+
+static natsStatus hand_jwt(char **jwt, char **why, void *context) {
+  (void)why;
+  fb_nats *link = context;
+  *jwt = strdup(link->jwt);
+  return *jwt == NULL ? NATS_NO_MEMORY : NATS_OK;
+}
+
+static natsStatus sign(
+    char **why, unsigned char **signature, int *count, const char *nonce, void *context) {
+  (void)why;
+  fb_nats *link = context;
+  return nats_Sign(link->seed, nonce, signature, count);
+}
+
+// The event loop of a driven connection: a socket, and whether to wait for writing.
+
+static natsStatus attach(
+    void **user, void *loop, natsConnection *connection, natsSock socket) {
+  (void)connection;
+  fb_nats *link = loop;
+  *user = link;
+  atomic_store(&link->socket, (int)socket);
+  wake(link);
+  return NATS_OK;
+}
+
+static natsStatus watch_reading(void *user, bool is_on) {
+  fb_nats *link = user;
+  if (!is_on) {
+    atomic_store(&link->socket, -1);
+    wake(link);
+  }
+  return NATS_OK;
+}
+
+static natsStatus watch_writing(void *user, bool is_on) {
+  fb_nats *link = user;
+  atomic_store(&link->wants_write, is_on);
+  return NATS_OK;
+}
+
+static natsStatus detach(void *user) {
+  fb_nats *link = user;
+  atomic_store(&link->socket, -1);
+  wake(link);
+  return NATS_OK;
+}
+
+/// Sets an option, unless one before it failed.
+#define SET(call) \
+  if (status == NATS_OK) status = call
+
+fb_nats *fb_nats_open(const struct fb_nats_options *given, char *message) {
+  fb_nats *link = calloc(1, sizeof *link);
+  if (link == NULL) return NULL;
+  pthread_mutex_init(&link->lock, NULL);
+  atomic_store(&link->socket, -1);
+  link->wake_descriptor = given->wake_descriptor;
+  link->is_driven = given->is_driven;
+  link->jwt = copy(given->jwt);
+  link->seed = copy(given->seed);
+  natsStatus status = natsOptions_Create(&link->options);
+  natsOptions *options = link->options;
+  SET(natsOptions_SetURL(options, given->url));
+  SET(natsOptions_SetName(options, given->name));
+  SET(natsOptions_SetTimeout(options, 5000));
+  SET(natsOptions_SetMaxReconnect(options, -1));
+  SET(natsOptions_SetCustomReconnectDelay(options, delay, link));
+  SET(natsOptions_SetPingInterval(options, 2000));
+  SET(natsOptions_SetMaxPingsOut(options, 2));
+  SET(natsOptions_SetWriteDeadline(options, 5000));
+  // A note that found no connection is sent again by its sender, who knows what is still true.
+  SET(natsOptions_SetReconnectBufSize(options, 65536));
+  SET(natsOptions_SetSendAsap(options, !given->is_driven));
+  SET(natsOptions_SetFailRequestsOnDisconnect(options, true));
+  SET(natsOptions_SetRetryOnFailedConnect(options, true, connected, link));
+  SET(natsOptions_SetReconnectedCB(options, connected, link));
+  SET(natsOptions_SetDisconnectedCB(options, disconnected, link));
+  SET(natsOptions_SetErrorHandler(options, failed, link));
+  if (given->is_secure) SET(natsOptions_SetSecure(options, true));
+  if (given->is_secure) SET(natsOptions_SkipServerVerification(options, false));
+  if (given->certificates != NULL) {
+    SET(natsOptions_LoadCATrustedCertificates(options, given->certificates));
+  }
+  if (given->password != NULL) {
+    SET(natsOptions_SetUserInfo(options, given->user, given->password));
+  } else if (link->jwt != NULL) {
+    SET(natsOptions_SetUserCredentialsCallbacks(options, hand_jwt, link, sign, link));
+  } else if (link->seed != NULL) {
+    SET(natsOptions_SetNKey(options, given->public_key, sign, link));
+  }
+  if (given->is_driven) {
+    SET(natsOptions_SetEventLoop(options, link, attach, watch_reading, watch_writing, detach));
+  }
+  if (status == NATS_OK) {
+    status = natsConnection_Connect(&link->connection, options);
+    if (status == NATS_OK) connected(link->connection, link);
+    if (status == NATS_NOT_YET_CONNECTED) status = NATS_OK;
+  }
+  if (status == NATS_OK && !given->is_driven) {
+    jsOptions js;
+    jsOptions_Init(&js);
+    js.Wait = FB_NATS_WAIT_MS;
+    status = natsConnection_JetStream(&link->js, link->connection, &js);
+  }
+  if (status == NATS_OK) return link;
+  fb_nats_say(message, status, "cannot connect");
+  fb_nats_close(link);
+  return NULL;
+}
+
+void fb_nats_close(fb_nats *link) {
+  if (link == NULL) return;
+  jsCtx_Destroy(link->js);
+  if (link->connection != NULL) natsConnection_Close(link->connection);
+  natsConnection_Destroy(link->connection);
+  natsOptions_Destroy(link->options);
+  wipe(&link->jwt);
+  wipe(&link->seed);
+  pthread_mutex_destroy(&link->lock);
+  free(link);
+}
+
+bool fb_nats_is_connected(fb_nats *link) {
+  return natsConnection_Status(link->connection) == NATS_CONN_STATUS_CONNECTED;
+}
+
+uint64_t fb_nats_connection_count(fb_nats *link) { return atomic_load(&link->connections); }
+
+void fb_nats_last_error(fb_nats *link, char *message) {
+  pthread_mutex_lock(&link->lock);
+  memcpy(message, link->error, sizeof link->error);
+  pthread_mutex_unlock(&link->lock);
+  // Before the first connection, only the connection knows.
+  const char *detail = NULL;
+  if (message[0] == 0 && !fb_nats_is_connected(link) &&
+      natsConnection_GetLastError(link->connection, &detail) != NATS_OK && detail != NULL) {
+    snprintf(message, FB_NATS_MESSAGE_BYTES, "%s", detail);
+  }
+}
+
+int fb_nats_descriptor(fb_nats *link) { return atomic_load(&link->socket); }
+bool fb_nats_wants_write(fb_nats *link) { return atomic_load(&link->wants_write); }
+
+void fb_nats_drive(fb_nats *link, bool can_read, bool can_write) {
+  if (can_read) natsConnection_ProcessReadEvent(link->connection);
+  if (can_write) natsConnection_ProcessWriteEvent(link->connection);
+}
+
+void fb_nats_message_free(struct fb_nats_message *message) {
+  natsMsg_Destroy(message->handle);
+  message->handle = NULL;
+}
+
+bool fb_nats_publish(
+    fb_nats *link, const char *subject, const char *reply, const uint8_t *bytes, size_t count) {
+  natsStatus status =
+      reply == NULL
+          ? natsConnection_Publish(link->connection, subject, bytes, (int)count)
+          : natsConnection_PublishRequest(link->connection, subject, reply, bytes, (int)count);
+  if (status != NATS_OK) return false;
+  // On the caller's thread: waking the one that drives would take longer.
+  if (link->is_driven && atomic_load(&link->wants_write)) {
+    natsConnection_ProcessWriteEvent(link->connection);
+  }
+  return true;
+}
+
+fb_nats_listener *fb_nats_listener_of(natsSubscription *subscription, bool is_stream) {
+  fb_nats_listener *listener = calloc(1, sizeof *listener);
+  if (listener == NULL) {
+    natsSubscription_Destroy(subscription);
+    return NULL;
+  }
+  listener->subscription = subscription;
+  listener->is_stream = is_stream;
+  return listener;
+}
+
+fb_nats_listener *fb_nats_listen(
+    fb_nats *link, const char *subject, int most_messages, int most_bytes) {
+  natsSubscription *subscription = NULL;
+  natsStatus status = natsConnection_SubscribeSync(&subscription, link->connection, subject);
+  if (status != NATS_OK) return NULL;
+  natsSubscription_SetPendingLimits(subscription, most_messages, most_bytes);
+  return fb_nats_listener_of(subscription, false);
+}
+
+int fb_nats_next(fb_nats_listener *listener, int64_t timeout_ms, struct fb_nats_message *message) {
+  natsMsg *found = NULL;
+  natsStatus status = natsSubscription_NextMsg(&found, listener->subscription, timeout_ms);
+  if (status == NATS_TIMEOUT) return 0;
+  if (status != NATS_OK) return -1;
+  fb_nats_fill(message, found);
+  if (listener->is_stream) {
+    jsMsgMetaData *facts = NULL;
+    if (natsMsg_GetMetaData(&facts, found) == NATS_OK) {
+      message->sequence = facts->Sequence.Stream;
+      message->pending = facts->NumPending;
+      message->server_ns = (uint64_t)facts->Timestamp;
+      jsMsgMetaData_Destroy(facts);
+    }
+  }
+  return 1;
+}
+
+void fb_nats_fill(struct fb_nats_message *message, natsMsg *found) {
+  int count = natsMsg_GetDataLength(found);
+  *message = (struct fb_nats_message){
+      .handle = found,
+      .subject = natsMsg_GetSubject(found),
+      .bytes = (const uint8_t *)natsMsg_GetData(found),
+      .count = count > 0 ? (size_t)count : 0,
+      .is_unhandled = natsMsg_IsNoResponders(found),
+  };
+}
+
+int64_t fb_nats_dropped(fb_nats_listener *listener) {
+  int64_t count = 0;
+  natsSubscription_GetDropped(listener->subscription, &count);
+  return count;
+}
+
+void fb_nats_listener_free(fb_nats_listener *listener) {
+  if (listener == NULL) return;
+  natsSubscription_Destroy(listener->subscription);
+  free(listener);
+}
+#endif

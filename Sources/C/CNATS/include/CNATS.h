@@ -1,0 +1,127 @@
+// A connection to a NATS server, and the calls of JetStream that a bridge needs, over libnats. Swift
+// cannot use libnats's callbacks, and without the package trait Media this header needs no library.
+//
+// Nothing here knows groups: subjects, streams and messages are the caller's. Every call that waits
+// for the server has a timeout, and every message is bounded by its caller.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct fb_nats fb_nats;
+typedef struct fb_nats_listener fb_nats_listener;
+
+/// How to connect. Texts are copied; the secrets are wiped when the connection is closed.
+struct fb_nats_options {
+  /// Such as nats://HOST:4222.
+  const char *url;
+  /// The client's name, for the server's operator.
+  const char *name;
+  /// A user with a password, or a public NKey with its seed, or a JWT with a seed; NULL for none.
+  const char *user, *password;
+  const char *public_key, *jwt, *seed;
+  /// Whether to require TLS. The server's certificate and its host name are always verified.
+  bool is_secure;
+  /// A file of certificates to trust instead of the system's, or NULL.
+  const char *certificates;
+  /// Whether the caller reads and writes (fb_nats_drive) instead of threads of libnats.
+  bool is_driven;
+  /// Written to (eventfd(2)) when a driven connection's descriptor changes, and on each connection.
+  int wake_descriptor;
+};
+
+enum { FB_NATS_MESSAGE_BYTES = 256 };
+
+/// Begins to connect, and connects again for ever; succeeds even if there is no server yet.
+/// - Returns: NULL if the options are unusable; `message` says why.
+fb_nats *fb_nats_open(const struct fb_nats_options *options, char *message);
+void fb_nats_close(fb_nats *link);
+bool fb_nats_is_connected(fb_nats *link);
+/// How often it has connected.
+uint64_t fb_nats_connection_count(fb_nats *link);
+/// The newest error, such as a refused password; empty for none.
+void fb_nats_last_error(fb_nats *link, char *message);
+
+// A driven connection.
+
+/// The socket to wait for; -1 while there is none.
+int fb_nats_descriptor(fb_nats *link);
+/// Whether to wait until the socket can be written to.
+bool fb_nats_wants_write(fb_nats *link);
+/// Reads and writes what the socket allows.
+void fb_nats_drive(fb_nats *link, bool can_read, bool can_write);
+
+// Messages.
+
+/// A received message, valid until fb_nats_message_free.
+struct fb_nats_message {
+  void *handle;
+  const char *subject;
+  const uint8_t *bytes;
+  size_t count;
+  /// Of a stream: its sequence number, the server's time of storing it in nanoseconds since 1970,
+  /// and the number of messages that follow.
+  uint64_t sequence, server_ns, pending;
+  /// Whether the server says that nothing handles the subject.
+  bool is_unhandled;
+};
+void fb_nats_message_free(struct fb_nats_message *message);
+
+/// Sends a message, at once if the connection is driven. `reply` may be NULL.
+bool fb_nats_publish(
+    fb_nats *link, const char *subject, const char *reply, const uint8_t *bytes, size_t count);
+
+/// Receives messages of a subject, of which at most so many wait here.
+fb_nats_listener *fb_nats_listen(
+    fb_nats *link, const char *subject, int most_messages, int most_bytes);
+/// Takes a message; 0 ms only polls.
+/// - Returns: 1 for a message; 0 for none; -1 if messages were dropped, or the listener has ended.
+int fb_nats_next(fb_nats_listener *listener, int64_t timeout_ms, struct fb_nats_message *message);
+/// The number of messages that were dropped because too many waited.
+int64_t fb_nats_dropped(fb_nats_listener *listener);
+void fb_nats_listener_free(fb_nats_listener *listener);
+
+// JetStream. Each call waits for the server, and may not be made on a driven connection.
+
+struct fb_nats_stream {
+  const char *name;
+  const char *subjects;
+  bool in_memory;
+  int64_t most_per_subject;
+  int64_t most_bytes;
+  int64_t most_age_ns;
+  int64_t duplicates_ns;
+  /// Whether the stream is a bucket of the key-value store: `name` then begins with KV_.
+  bool is_bucket;
+};
+/// Opens a stream, and makes it if it is missing: on three servers of a cluster, or else on one.
+/// - Returns: 0, or an error; `made_ns` is when the stream was made.
+int fb_nats_make_stream(
+    fb_nats *link, const struct fb_nats_stream *stream, uint64_t *made_ns, char *message);
+
+enum {
+  FB_NATS_STORED = 0,
+  FB_NATS_OTHER_REVISION = 1,
+  FB_NATS_NOT_STORED = 2,
+};
+/// Stores a message in a stream.
+/// - Parameters:
+///   - id: by which the server recognizes a repetition, or NULL.
+///   - expected: the sequence number of the subject's present message; 0 for no message, -1 for any.
+int fb_nats_store(
+    fb_nats *link, const char *stream, const char *subject, const uint8_t *bytes, size_t count,
+    const char *id, int64_t expected, uint64_t *sequence, char *message_text);
+
+/// The newest message of a subject.
+/// - Returns: 1 for a message; 0 for none; -1 on failure.
+int fb_nats_newest(
+    fb_nats *link, const char *stream, const char *subject, struct fb_nats_message *message,
+    char *message_text);
+
+/// Receives a stream's messages in order, and again from the right one after a lost connection.
+/// - Parameters:
+///   - newest_only: the newest message of each subject.
+///   - since_ns: by the server's clock, in nanoseconds since 1970; 0 for all.
+fb_nats_listener *fb_nats_follow(
+    fb_nats *link, const char *stream, const char *subject, bool newest_only, uint64_t since_ns,
+    uint64_t *pending, char *message_text);

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AppGroup
+@testable import Bridge
+@testable import NotifyCenter
+@testable import Platform
+
+/// Notifications between machines, over real servers.
+@Suite(.serialized) struct NotificationTests {
+  private static let table = #"notifications = ["a.b", "a.c"]"#
+
+  private func machines(_ names: String..., server: NATSServer) throws -> [Machine] {
+    try names.map { name in
+      let machine = try Machine(name, bridging: Self.table)
+      try machine.connect(to: server.address)
+      return machine
+    }
+  }
+
+  @Test func postCrossesOnceWithItsState() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", "three", server: server)
+      try all[0].post("a.b", state: 1 << 63 | 7)
+      for machine in all { try machine.waitFor("a.b", state: 1 << 63 | 7) }
+      try all[2].post("a.b", state: 5)
+      for machine in all { try machine.waitFor("a.b", state: 5) }
+      // A note that came back would arrive before this one.
+      try all[1].post("a.c", state: 9)
+      for machine in all { try machine.waitFor("a.c", state: 9) }
+      for machine in all {
+        #expect(try machine.generation("a.b") == 2)
+        #expect(try machine.generation("a.c") == 1)
+      }
+    }
+  }
+
+  @Test func namesThatTheManifestDoesNotListStayOnTheirMachine() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", server: server)
+      try all[0].post("a.secret", state: 1)
+      try all[0].post("a.b", state: 2)
+      try all[1].waitFor("a.b", state: 2)
+      #expect(try all[1].generation("a.secret") == 0)
+    }
+  }
+
+  @Test func serverThatWasKilledLosesNoPost() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", server: server)
+      try all[0].post("a.b", state: 1)
+      try all[1].waitFor("a.b", state: 1)
+      try server.kill()
+      for number in 2...50 { try all[0].post("a.b", state: UInt64(number)) }
+      try all[1].post("a.c", state: 77)
+      try server.start()
+      try all[1].waitFor("a.b", state: 50)
+      try all[0].waitFor("a.c", state: 77)
+      // Posts made meanwhile arrive as one.
+      #expect(try all[1].generation("a.b") == 2)
+      #expect(try all[0].generation("a.c") == 1)
+    }
+  }
+
+  @Test func bridgeThatWasKilledLearnsTheNewestStateOnce() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", server: server)
+      try all[0].post("a.b", state: 1)
+      try all[1].waitFor("a.b", state: 1)
+      try all[1].disconnect(with: SIGKILL)
+      for number in 2...20 { try all[0].post("a.b", state: UInt64(number)) }
+      // Posts of the machine whose bridge is dead cross later.
+      try all[1].post("a.c", state: 3)
+      try all[1].connect(to: server.address)
+      try all[1].waitFor("a.b", state: 20)
+      try all[0].waitFor("a.c", state: 3)
+      #expect(try all[1].generation("a.b") == 2)
+    }
+  }
+
+  @Test func secondBridgeOfAGroupIsRefused() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let machine = try machines("one", server: server)[0]
+      let second = try run(
+        "framebus", ["bridge", server.address, "--machine", "other"] + machine.options)
+      #expect(second.status == .exited(1))
+      #expect(second.errors.contains("already has a bridge on this machine"))
+    }
+  }
+
+  @Test func machineNameInUseIsRefused() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let machine = try machines("one", server: server)[0]
+      try waitUntil("the first machine is known") {
+        let directory = try GroupDirectory(of: machine.group)
+        return directory.entries.contains { $0.isPresent }
+      }
+      let other = try Machine("one", bridging: Self.table)
+      try other.connect(to: server.address, waits: false)
+      let result = try #require(try other.bridge?.finish())
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("another machine of the group is connected as one"))
+    }
+  }
+
+  @Test func floodOfPostsIsMergedAndItsLastStateArrives() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", server: server)
+      let count: UInt64 = 200_000
+      let name = try NotificationName("a.b")
+      let poster = try all[0].center.poster(of: name)
+      for number in 1...count {
+        if number % 1000 == 0 { try all[0].center.setState(number, of: name) }
+        try poster.post()
+      }
+      try all[1].waitFor("a.b", state: count)
+      let arrived = try all[1].generation("a.b")
+      #expect(arrived < count / 2, "\(arrived) posts of \(count) crossed one by one")
+    }
+  }
+}
