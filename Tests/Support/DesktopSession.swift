@@ -3,7 +3,8 @@ import Platform
 
 /// A Wayland desktop for one test: compositor, PipeWire, WirePlumber and the desktop's own portal,
 /// under `dbus-run-session` without a login session, by a user who exists for it. It has no
-/// monitor, no graphics card and no devices, and shows numbered colours (Tests/Tools/draw_colors.py).
+/// monitor, no graphics card and no devices, and shows numbered colours
+/// (Tests/Tools/draw_colors.py).
 package final class DesktopSession: Sendable {
   package enum Desktop: String, Sendable {
     case sway

@@ -64,7 +64,8 @@ static void fail(struct fb_pipewire_capture *self, enum fb_pipewire_state state,
 static void core_error(void *user, uint32_t id, int sequence, int result, const char *message) {
   (void)sequence;
   struct fb_pipewire_capture *self = user;
-  if (id != PW_ID_CORE) return;
+  // A message that crossed the end of its object is answered by ENOENT, and nothing is lost.
+  if (id != PW_ID_CORE || result == -ENOENT) return;
   fail(self, result == -EPIPE ? FB_PIPEWIRE_NO_SERVER : FB_PIPEWIRE_FAILED,
        message != NULL ? message : spa_strerror(result));
 }

@@ -75,7 +75,8 @@ static void fail(struct fb_pipewire_sound *self, enum fb_pipewire_sound_state en
 static void core_error(void *user, uint32_t id, int sequence, int result, const char *message) {
   (void)sequence;
   struct fb_pipewire_sound *self = user;
-  if (id != PW_ID_CORE) return;
+  // A message that crossed the end of its object is answered by ENOENT, and nothing is lost.
+  if (id != PW_ID_CORE || result == -ENOENT) return;
   fail(self, result == -EPIPE ? FB_PIPEWIRE_SOUND_NO_SERVER : FB_PIPEWIRE_SOUND_FAILED,
        message != NULL ? message : spa_strerror(result));
 }

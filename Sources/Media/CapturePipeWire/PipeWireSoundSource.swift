@@ -5,8 +5,8 @@
   import Sound
 
   /// Publishes the sound of a device or an application of a PipeWire server, by its node's name.
-  /// The node is recorded only while there are subscribers and sound is switched on. One that ends is
-  /// waited for.
+  /// The node is recorded only while there are subscribers and sound is switched on. One that ends
+  /// is waited for.
   public struct PipeWireSoundSource: FrameSource {
     private let name: String
     private let gate: SilenceGate

@@ -6,9 +6,9 @@
 // (rows with gaps), `dmabuf` (mappable), `unmappable`, `cropped`, `damaged` (a square changes),
 // `outside` (pictures that end beyond their memory), `wild` (random numbers in all metadata),
 // `shrinking` (the file shrinks under its reader), `posing` (the same, called DMA-BUF),
-// `turned` (metadata say that picture N is turned by transform N mod 10, of which there are 8). Each pixel has the number of the picture; in
-// `damaged` those of the square alone. Lines on standard input: `still`, `go`, `end`, or
-// `size WIDTHxHEIGHT`.
+// `turned` (metadata say that picture N is turned by transform N mod 10, of which there are 8).
+// Each pixel has the number of the picture; in `damaged` those of the square alone. Lines on
+// standard input: `still`, `go`, `end`, or `size WIDTHxHEIGHT`.
 #if __has_include(<pipewire/pipewire.h>)
 #define _GNU_SOURCE
 #include <fcntl.h>
