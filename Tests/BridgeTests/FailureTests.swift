@@ -99,7 +99,8 @@ import Testing
 
   @Test func slowBridgeLearnsTheNewestState() throws {
     try withWatchdog {
-      let server = try NATSServer(settings:
+      let server = try NATSServer(
+        settings:
           "write_deadline: \"500ms\"\nmax_payload: 65536\nmax_pending: 131072")
       let (one, two) = (try machine("one", server), try machine("two", server))
       let slow = try bridgeID(of: two)

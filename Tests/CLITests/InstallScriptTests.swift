@@ -40,7 +40,7 @@ struct InstallScriptTests {
         '[ "$1" = --path ] && echo $path && exit' 'mkdir -p "$1/$2/framebus"' \
         'echo text > "$1/$2/framebus/__init__.py"' > "check out/scripts/python-package"
       chmod +x "check out/scripts/"* bin/swift
-      for name in "" -capture -capture-gstreamer -upload -view -confine; do
+      for name in "" -bridge -capture -capture-gstreamer -upload -view -confine; do
         cp /bin/true "built/framebus$name"; done
       mkdir victim; echo precious > victim/file
       """#
