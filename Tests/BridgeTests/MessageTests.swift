@@ -66,19 +66,22 @@ import Testing
       metadata: [LogField("open", "1"), LogField("closed", "2", isPrivate: true)], source: "",
       isCut: false)
     var batch = LogBatch(machine: note.machine, clock: nil)
-    #expect(batch.add(.missing(count: 3, run: run)) && batch.add(.line(record)))
+    for item in [LogBatch.Item.missing(count: 3, run: run), .line(record)] {
+      let isAdded = batch.add(item)
+      #expect(isAdded)
+    }
     let read = try #require(LogBatch(parsing: batch.bytes))
     #expect(read.items.count == 2 && read.bytes == batch.bytes)
     #expect(read.lastLine?.metadata.map(\.value) == ["1", "<private>"])
     var seen = SeenLines()
-    #expect(seen.isNew(record, of: note.machine))
-    #expect(!seen.isNew(record, of: note.machine))
+    let isNew = (1...2).map { _ in seen.isNew(record, of: note.machine) }
+    #expect(isNew == [true, false])
   }
 
   @Test(arguments: [
     ("credentials = []", "credentials never cross"), ("semaphores = []", "semaphores never cross"),
     ("notifications = [\"self.x\"]", "never crosses"), ("log = 1", "is not true or false"),
-    ("suites = [\"framebus.bridge\"]", "never crosses"), ("names = []", "unknown key names"),
+    ("suites = [\"framebus.bridge\"]", "never crosses"), ("names = []", "unknown key “names”"),
     ("[bridge.streams]\nscreen = [\"file:/x\"]", "is not a list of at most 4 addresses"),
   ])
   func manifestThatListsWhatNeverCrossesIsRefused(_ line: String, _ reason: String) throws {
