@@ -18,31 +18,6 @@ import Testing
     return result.output.split(separator: "\n").map(String.init)
   }
 
-  @Test func linesOfAllMachinesAreShownInOrderWithTheirMachinesAndClocks() throws {
-    try withWatchdog {
-      let server = try NATSServer()
-      let one = try Machine("one", bridging: "log = true")
-      let two = try Machine("two", bridging: "log = true")
-      try one.connect(to: server.address)
-      try two.connect(to: server.address, environment: fakeTime("-1h"), isConfined: false)
-      let follower = try RunningProgram(
-        "framebus", ["log", "--all-machines", "--follow"] + one.options)
-      try append("first line", on: one)
-      try follower.waitForOutput("one/host[")
-      try append("second line", on: two)
-      try follower.waitForOutput("second line")
-      #expect(follower.output.text.contains("two/host["))
-      // Measured by the first report, which some batches precede.
-      try waitUntil("the clock is said") {
-        try append("tick", on: two)
-        return follower.errors.text.contains("the clock of two is 3600.")
-          || follower.errors.text.contains("the clock of two is 3599.")
-      }
-      #expect(follower.errors.text.contains("s behind the server's"))
-      _ = try follower.end(with: SIGINT)
-    }
-  }
-
   @Test func noLineIsLostOrShownTwiceWhenServerAndBridgeAreKilled() throws {
     try withWatchdog {
       let server = try NATSServer()

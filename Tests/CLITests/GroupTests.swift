@@ -113,7 +113,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: root.file("run/a.b/streams/screen.lock")))
     #expect(
       try Directory(path: root.file("run/a.b")).names()
-        == ["logs", "notify", "semaphores", "streams"])
+        == ["bridge", "logs", "notify", "semaphores", "streams"])
     #expect(FileManager.default.fileExists(atPath: root.file("run/a.b/notify/names/rows")))
   }
 
