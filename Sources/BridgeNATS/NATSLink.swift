@@ -94,12 +94,18 @@
       }
     }
 
-    /// Receives a subject, of which at most so many messages and bytes wait here.
+    /// Receives a subject.
+    /// - Parameters:
+    ///   - mostMessages: how many messages wait here at most.
+    ///   - mostBytes: how many bytes they have together at most.
     func listen(
       to subject: String, mostMessages: Int32, mostBytes: Int32
     ) throws(NATSError) -> NATSListener {
       guard let listener = unsafe fb_nats_listen(link, subject, mostMessages, mostBytes) else {
-        throw NATSError(description: "cannot subscribe to \(subject): the connection is closed")
+        let why = lastError
+        throw NATSError(
+          description: "cannot subscribe to \(subject): "
+            + (why.isEmpty ? "the connection is closed" : why))
       }
       return unsafe NATSListener(listener, of: self)
     }

@@ -1,5 +1,6 @@
-// A connection to a NATS server, and the calls of JetStream that a bridge needs, over libnats. Swift
-// cannot use libnats's callbacks, and without the package trait Media this header needs no library.
+// A connection to a NATS server, and the calls of JetStream that a bridge needs, over libnats.
+// Swift cannot use libnats's callbacks, and without the package trait Media this header needs no
+// library.
 //
 // Nothing here knows groups: subjects, streams and messages are the caller's. Every call that waits
 // for the server has a timeout, and every message is bounded by its caller.
@@ -71,7 +72,7 @@ void fb_nats_message_free(struct fb_nats_message *message);
 bool fb_nats_publish(
     fb_nats *link, const char *subject, const char *reply, const uint8_t *bytes, size_t count);
 
-/// Receives messages of a subject, of which at most so many wait here.
+/// Receives messages of a subject. At most `most_messages` wait here, of `most_bytes` together.
 fb_nats_listener *fb_nats_listen(
     fb_nats *link, const char *subject, int most_messages, int most_bytes);
 /// Takes a message; 0 ms only polls.
@@ -107,7 +108,7 @@ enum {
 /// Stores a message in a stream.
 /// - Parameters:
 ///   - id: by which the server recognizes a repetition, or NULL.
-///   - expected: the sequence number of the subject's present message; 0 for no message, -1 for any.
+///   - expected: the sequence number of the subject's present message; 0 for none, -1 for any.
 int fb_nats_store(
     fb_nats *link, const char *stream, const char *subject, const uint8_t *bytes, size_t count,
     const char *id, int64_t expected, uint64_t *sequence, char *message_text);
@@ -118,7 +119,7 @@ int fb_nats_newest(
     fb_nats *link, const char *stream, const char *subject, struct fb_nats_message *message,
     char *message_text);
 
-/// Receives a stream's messages in order, and again from the right one after a lost connection.
+/// Receives a stream's messages in order, and goes on with the right one after a lost connection.
 /// - Parameters:
 ///   - newest_only: the newest message of each subject.
 ///   - since_ns: by the server's clock, in nanoseconds since 1970; 0 for all.
