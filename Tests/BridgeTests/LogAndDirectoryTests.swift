@@ -73,6 +73,9 @@ import Testing
         let text = try run("framebus", ["streams", "--all-machines"] + two.options).output
         return text.contains("screen") && text.contains("srt://one.example:9000")
       }
+      try waitUntil("the machine itself is listed") {
+        try GroupDirectory(of: two.group).entries.contains { $0.report.machine.text == "two" }
+      }
       let directory = try GroupDirectory(of: two.group)
       #expect(try directory.address(of: "group:one/screen") == "srt://one.example:9000")
       #expect(throws: DirectoryError.noStream("own", on: "one", ["screen"])) {

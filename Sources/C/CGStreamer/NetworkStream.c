@@ -77,6 +77,33 @@ static void prepare_element(GstBin *bin, GstBin *sub, GstElement *element, gpoin
   }
 }
 
+// With a filter, gst-launch's syntax may lose a track: of two pads that appear at the same moment on
+// two threads, each attempt holds the other's decoder while it fails.
+static void link_track(GstElement *element, GstPad *pad, gpointer pipeline) {
+  (void)element;
+  GstCaps *caps = gst_pad_query_caps(pad, NULL);
+  const char *media = gst_caps_is_empty(caps) || gst_caps_is_any(caps)
+                          ? NULL
+                          : gst_structure_get_string(gst_caps_get_structure(caps, 0), "media");
+  const char *name = g_strcmp0(media, "video") == 0   ? "decoder"
+                     : g_strcmp0(media, "audio") == 0 ? "hearing"
+                                                      : NULL;
+  GstElement *decoder = name != NULL ? gst_bin_get_by_name(pipeline, name) : NULL;
+  GstPad *input = decoder != NULL ? gst_element_get_static_pad(decoder, "sink") : NULL;
+  // A track of another kind, or a second one, has no place.
+  if (input != NULL && !gst_pad_is_linked(input)) gst_pad_link(pad, input);
+  if (input != NULL) gst_object_unref(input);
+  if (decoder != NULL) gst_object_unref(decoder);
+  gst_caps_unref(caps);
+}
+
+void fb_network_link_tracks(GstElement *pipeline) {
+  GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
+  if (source == NULL) return;
+  g_signal_connect(source, "pad-added", G_CALLBACK(link_track), pipeline);
+  gst_object_unref(source);
+}
+
 void fb_network_fail(GstElement *pipeline) {
   GError *error = g_error_new_literal(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "it is lost");
   gst_element_post_message(pipeline, gst_message_new_error(GST_OBJECT(pipeline), error, NULL));

@@ -51,6 +51,9 @@
     /// Uses the monotonic clock, and decoders without delay.
     func prepareForNetwork() { unsafe fb_network_prepare(element) }
 
+    /// Links the RTP tracks of the element `source` to `decoder` and `hearing`.
+    func linkTracks() { unsafe fb_network_link_tracks(element) }
+
     func play() throws(PipelineError) {
       if unsafe fb_pipeline_play(element) { return }
       try throwFailure(framesOut: 0)

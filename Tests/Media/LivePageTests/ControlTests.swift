@@ -129,8 +129,10 @@
       try waitUntil("it is listed") {
         try page.order(Self.names) == "[\"screen\", \"window.1\"]"
       }
-      try page.order("(document.querySelector('select').value = 'window.1')")
-      try page.order("document.querySelector('select').dispatchEvent(new Event('change'))")
+      // In one order: a new list of streams in between would undo the choice.
+      try page.order(
+        "((list) => { list.value = 'window.1'; list.dispatchEvent(new Event('change')) })"
+          + "(document.querySelector('select'))")
       try waitForPictures(400)
       // The connection for the former stream is removed, not left to time out.
       #expect(try view.figures().viewers == 0 && view.figures(of: "window.1").viewers == 1)

@@ -9,6 +9,9 @@
 /// Uses the monotonic clock, and decoders that keep no picture back to use several threads. Call
 /// it before the pipeline runs.
 void fb_network_prepare(GstElement *pipeline);
+/// Links the RTP tracks of the element `source` to the elements `decoder`, for pictures, and
+/// `hearing`, for sound. Call it before the pipeline runs.
+void fb_network_link_tracks(GstElement *pipeline);
 /// Reports a failure on the pipeline's bus, as its elements do.
 void fb_network_fail(GstElement *pipeline);
 /// The sender's clock at 0 of the pipeline's, in nanoseconds since 1970, from the newest RTCP

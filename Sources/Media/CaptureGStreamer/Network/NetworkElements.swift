@@ -47,8 +47,8 @@
         // One TCP connection passes every firewall that the request passed; `rtsps:` encrypts it.
         description =
           "rtspsrc name=source protocols=tcp latency=200 tcp-timeout=5000000 "
-          + "source. ! application/x-rtp,media=video ! decodebin name=decoder ! \(seen)"
-          + (hasSound ? " source. ! application/x-rtp,media=audio ! decodebin ! \(heard)" : "")
+          + "decodebin name=decoder ! \(seen)"
+          + (hasSound ? " decodebin name=hearing ! \(heard)" : "")
         texts =
           [("source", "location", address.text)]
           + (secret.map { [("source", "user-id", $0.user), ("source", "user-pw", $0.text)] } ?? [])

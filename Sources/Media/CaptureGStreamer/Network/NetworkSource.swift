@@ -121,6 +121,7 @@
       let pipeline = try CapturePipeline(
         elements.description, texts: elements.texts, name: address.shown)
       pipeline.prepareForNetwork()
+      if address.scheme.hasPrefix("rtsp") { pipeline.linkTracks() }
       try sound?.connect(SoundSink(pipeline, element: "sound", isLive: true))
       let sink = try SlotSink(pipeline, isFile: false, feed: sound)
       sink.useClock()
