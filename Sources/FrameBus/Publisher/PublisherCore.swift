@@ -322,14 +322,14 @@ import Synchronization
     // Relaxed: one writer, a statistic; it shares the cursor's line.
     board.publishedBytes.storeRelaxed(board.publishedBytes.loadRelaxed() &+ UInt64(byteCount))
     crashPoint(.bytesCounted)
-    // Relaxed: a hint for readers of the cursor.
-    board.newestSlot.storeRelaxed(descriptor.slot)
     if !descriptor.isPlain {
       // SYNC plain/cursor: relaxed; ordered by the release of the cursor. A reader that knows of
       // this frame does not take it for a plain one.
       board.plainSince.storeRelaxed(sequence + 1)
       crashPoint(.plainShown)
     }
+    // Relaxed: a hint for readers of the cursor.
+    board.newestSlot.storeRelaxed(descriptor.slot)
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
     crashPoint(.cursorMoved)

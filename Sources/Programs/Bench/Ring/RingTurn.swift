@@ -25,7 +25,7 @@ struct RingTurn {
     for stream in 0..<scenario.streams {
       let place = scenario.streams == 1 ? folder : "\(folder)/\(stream)"
       if scenario.streams > 1 {
-        try Directory(path: folder).makeDirectory("\(stream)", mode: 0o700)
+        _ = try Directory(path: folder).makeDirectory("\(stream)", mode: 0o700)
       }
       _ = try AppGroup.create(.local, root: place)
       for number in 0...scenario.subscribers {
