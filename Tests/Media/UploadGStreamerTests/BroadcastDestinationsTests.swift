@@ -78,6 +78,7 @@
           "\(text)")
         try receiver.end(with: SIGKILL)
         try waitForStates(["delivering", "delivering", "waiting"])
+        try waitUntil("frames are dropped") { try destinations().last?.drops ?? 0 > 0 }
         let again = try bench.receiveSRT(port, "again.ts")
         try waitForStates(["delivering", "delivering", "delivering"])
         try bench.framebus("broadcast", "stop")
