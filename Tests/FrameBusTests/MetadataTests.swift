@@ -46,10 +46,8 @@ import Testing
     let seed = TestSeed(for: "everyFrameHasItsOwnDetails")
     var generator = seed.generator
     func take() throws -> FrameMetadata? {
-      guard isCopied else { return try subscriber.poll()?.metadata }
-      var span = memory.mutableSpan
-      var bytes = span.mutableBytes
-      return try subscriber.copyNext(into: &bytes)?.metadata
+      if isCopied { return try copyNext(&subscriber, into: &memory)?.metadata }
+      return try subscriber.poll()?.metadata
     }
     for _ in 1...2000 {
       var sent: [FrameMetadata?] = []
