@@ -4,11 +4,14 @@
 
    Invariants:
    I1  a copy whose last look found the sequence number is that frame's, all of it;
-   I2  a descriptor that is judged is that frame's.
+   I2  a descriptor that is judged is that frame's;
+   I3  with MIXED, a frame whose second line is not read is plain.
 
    The slot of a frame is used again only after its descriptor was overwritten. The releasing fence
    of that publish lies between the descriptor marked invalid and the first store to the slot. The
-   publisher takes slots that were never used instead of retired ones, as it likes.
+   publisher takes slots that were never used instead of retired ones, as it likes. With MIXED, some
+   frames have details in the second line of their descriptors, and PLAIN_SINCE names the frame from
+   which on none has.
 
    Bounds: D ring depth, FRESH_SLOTS slots more than D + 1, N frames, payloads of two words, a
    reader that copies T times. A format record is read as in `ring`, which needs no hold for it.
@@ -16,7 +19,8 @@
    Rules that a define breaks: NO_RELEASE_FENCE, NO_ACQUIRE_FENCE (the pair), NO_LAST_LOOK,
    LOOK_EARLY (the last check before the payload is read), NO_INVALIDATION, NO_SECOND_LOOK (judged
    without looking again), REUSED_EARLY (a slot is free when the frame D after its own is loaned,
-   not published). */
+   not published), PLAIN_LATE (PLAIN_SINCE stored after the cursor), PLAIN_EARLY (loaded before
+   it). */
 #ifndef D
 #define D 2
 #endif
@@ -37,7 +41,8 @@
 #define CURSOR (2 * D)
 #define HEAD(s) (2 * D + 1 + (s))
 #define TAIL(s) (2 * D + 1 + S + (s))
-#define LOCS (2 * D + 1 + 2 * S)
+#define PLAIN_SINCE (2 * D + 1 + 2 * S)
+#define LOCS (2 * D + 2 + 2 * S)
 #define OWNER(x) 0
 #include "memory.h"
 
@@ -50,6 +55,18 @@
 #endif
 
 byte slot_of[N + 1];
+bool is_plain[N + 1];
+
+inline show_details(frame) {
+#ifdef MIXED
+  if
+  :: is_plain[frame] = true
+  :: store(0, PLAIN_SINCE, frame + 1, RLX)
+  fi
+#else
+  skip
+#endif
+}
 
 proctype publisher() {
   byte n = 1, s, mine[S];
@@ -101,7 +118,13 @@ proctype publisher() {
 #endif
        store(0, SLOT(n), s, RLX);
        store(0, SEQUENCE(n), n, REL);
+#ifndef PLAIN_LATE
+       show_details(n);
+#endif
        store(0, CURSOR, n, REL);
+#ifdef PLAIN_LATE
+       show_details(n);
+#endif
        s = 0; retired = false; fresh = false;
        n++
      }
@@ -109,15 +132,21 @@ proctype publisher() {
 }
 
 proctype reader(byte me) {
-  byte copies, n, word, slot, head, tail;
+  byte copies, n, word, slot, head, tail, since;
   do
   :: copies == T -> break
   :: else ->
      copies++;
+#ifdef PLAIN_EARLY
+     load(me, PLAIN_SINCE, RLX, since);
+#endif
      atomic {
        load(me, CURSOR, ACQ, n);
        if :: n > 1 -> n-- :: skip fi                /* Any policy. */
      }
+#if defined(MIXED) && !defined(PLAIN_EARLY)
+     load(me, PLAIN_SINCE, RLX, since);
+#endif
      if
      :: n == 0
      :: else ->
@@ -133,6 +162,9 @@ proctype reader(byte me) {
         if
         :: word == n ->
            assert(slot == slot_of[n]);                             /* I2 */
+#ifdef MIXED
+           assert(since > n || is_plain[n]);                       /* I3 */
+#endif
            load(me, HEAD(slot), RLX, head);
 #ifndef LOOK_EARLY
            load(me, TAIL(slot), RLX, tail);
@@ -152,7 +184,7 @@ proctype reader(byte me) {
         :: else
         fi
      fi;
-     d_step { n = 0; word = 0; slot = 0; head = 0; tail = 0 }
+     d_step { n = 0; word = 0; slot = 0; head = 0; tail = 0; since = 0 }
   od
 }
 

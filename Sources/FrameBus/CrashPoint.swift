@@ -20,7 +20,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
   // Its formats.
   case formatWritten, formatShown
   // Loan and publish.
-  case loaned, descriptorInvalid, descriptorWritten, sequenceShown, bytesCounted
+  case loaned, descriptorInvalid, descriptorWritten, sequenceShown, bytesCounted, plainShown
   case cursorMoved, wakeBumped, wakeUpCounted, sleepersWoken, bellsRung, abandonCounted
   // Waiting for lossless subscribers.
   case waitShown, waitEnded, losslessEndShown, losslessEndCounted

@@ -27,7 +27,7 @@ public final class DefaultsObservation: Sendable {
 
 /// One observer, with the values that it was last notified of.
 final class ObservationCore: Sendable {
-  private let suite: SharedDefaults
+  let suite: SharedDefaults
   /// Nil for every key.
   private let key: String?
   private let handler: @Sendable (DefaultsChange) -> Void

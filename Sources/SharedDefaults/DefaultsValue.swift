@@ -18,7 +18,21 @@ public enum DefaultsValue: Hashable, Sendable {
   /// for strings that are only canonically equivalent.
   func isSame(as other: DefaultsValue?) -> Bool {
     guard let other else { return false }
-    return encoding == other.encoding
+    // Without allocations for the usual values.
+    switch (self, other) {
+    case (.bool(let one), .bool(let two)): return one == two
+    case (.integer(let one), .integer(let two)): return one == two
+    case (.double(let one), .double(let two)): return one.bitPattern == two.bitPattern
+    default: return encoding == other.encoding
+    }
+  }
+
+  /// Whether it has neither text nor bytes nor elements.
+  var hasFixedSize: Bool {
+    switch self {
+    case .bool, .integer, .double, .date: true
+    case .string, .data, .url, .array, .dictionary: false
+    }
   }
 
   /// The bytes of the value in a suite's file.

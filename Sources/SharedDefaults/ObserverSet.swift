@@ -32,7 +32,7 @@ final class ObserverSet: Sendable {
       if state.watch == nil {
         let path = suite.location.directory.reachablePath(of: ".")
         state.watch = try DirectoryWatch(path, [.appearance, .removal, .writing], on: loop) {
-          [weak self] in self?.poll()
+          [weak self] in self?.pollAfterWriting()
         }
         scheduleRecheck(&state, loop)
       }
@@ -54,6 +54,18 @@ final class ObserverSet: Sendable {
     }
     withExtendedLifetime(ended) {}
   }
+
+  /// The kernel reports that a record is written, which is moments before its writer publishes it:
+  /// the observer's thread may even have taken the writer's processor.
+  private func pollAfterWriting() {
+    let cores = state.withLock { $0.cores }
+    guard let suite = cores.first?.suite else { return }
+    for _ in 0..<Self.maximumYields where suite.isAboutToChange { yieldProcessor() }
+    for core in cores { core.poll() }
+  }
+
+  /// A writer that died, or is hostile, may never publish: the next event or recheck follows.
+  private static let maximumYields = 32
 
   private func poll() {
     for core in state.withLock({ $0.cores }) { core.poll() }

@@ -8,6 +8,9 @@ extension SharedDefaults {
     }
   }
 
+  /// Whether another process has written a change that it has yet to publish.
+  var isAboutToChange: Bool { state.withLock { $0.view.isAboutToChange } }
+
   public subscript(key: String) -> DefaultsValue? { value(forKey: key) }
 
   /// A string, or a number as a string; nil for any other type.

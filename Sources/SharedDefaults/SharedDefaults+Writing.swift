@@ -126,7 +126,9 @@ extension SharedDefaults {
   private func record(
     of change: (inout DefaultsDraft) -> Void
   ) throws(DefaultsError) -> JournalRecord? {
-    let (image, end) = state.withLock { ($0.view.image, $0.view.end) }
+    let (image, end, plainKeys) = state.withLock {
+      ($0.view.image, $0.view.end, $0.plainKeys)
+    }
     var draft = DefaultsDraft(values: image.values)
     change(&draft)
     let changes = draft.changes.filter { key, value in
@@ -134,9 +136,14 @@ extension SharedDefaults {
     }
     for (key, value) in changes {
       guard SuiteFormat.isKey(key) else { throw .invalidKey(key) }
-      guard let value, let secret = secrets.find(in: key, value) else { continue }
-      throw .secret(
-        key: secret, sealWith: SecretKeys.command(for: secret, suite: name, group: group))
+      guard let value, !value.hasFixedSize || !plainKeys.contains(key) else { continue }
+      if let secret = secrets.find(in: key, value) {
+        throw .secret(
+          key: secret, sealWith: SecretKeys.command(for: secret, suite: name, group: group))
+      }
+      state.withLock { state in
+        if state.plainKeys.count < Self.maximumPlainKeys { state.plainKeys.insert(key) }
+      }
     }
     let newCount = changes.count { image.values[$0.key] == nil }
     let keyCount = image.values.count + newCount - changes.count { $0.value == nil }
@@ -146,10 +153,12 @@ extension SharedDefaults {
     return changes.isEmpty ? nil : JournalRecord(sequence: image.sequence + 1, changes: changes)
   }
 
+  private static let maximumPlainKeys = 256
+
   private func write(_ record: JournalRecord, to file: SuiteFile) throws(DefaultsError) {
     let bytes = record.bytes
     // A record that no reader would accept is not written.
-    if JournalRecord.parse(bytes[...]) == nil {
+    if !record.isSimple, JournalRecord.parse(bytes[...]) == nil {
       throw .invalidValue(key: record.changes.keys.sorted().joined(separator: ", "))
     }
     let (end, byteCount, needsReplacing) = state.withLock { state in

@@ -30,6 +30,8 @@ public final class SharedDefaults: Sendable {
   struct State {
     var view = SuiteView()
     var registered: [String: DefaultsValue] = [:]
+    /// Some keys that were found to name no secret, which takes longer than the rest of a change.
+    var plainKeys: Set<String> = []
   }
 
   /// Opens a suite. It need not exist; setting the first value creates it.

@@ -96,6 +96,9 @@ final class SuiteFile: Sendable {
 
   // MARK: Contents
 
+  /// The file's present size; 0 if it cannot be asked.
+  var byteCount: Int { (try? fileStatus(of: descriptor, path: path))?.byteCount ?? 0 }
+
   /// Bytes of the file; fewer if the file ends before the range does.
   func bytes(_ range: Range<Int>) throws(DefaultsError) -> [UInt8] {
     try DefaultsError.attempt(

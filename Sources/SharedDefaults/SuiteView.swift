@@ -27,8 +27,28 @@ struct SuiteView {
 
   /// Updates the values.
   mutating func update(_ location: borrowing SuiteLocation) {
-    if let file, !seen.isRetired, file.extent == seen, coarseNowNs() < nextPollNs { return }
+    if let file, !seen.isRetired, coarseNowNs() < nextPollNs {
+      if file.extent == seen || followQuickly(file) { return }
+    }
     poll(location)
+  }
+
+  /// Reads appended records, without a look at the file's name.
+  /// - Returns: false if that does not suffice; nothing is then changed.
+  private mutating func followQuickly(_ file: SuiteFile) -> Bool {
+    let extent = file.extent
+    guard trouble == nil, !isBroken, !extent.isRetired, extent.end > end,
+      extent.end <= SuiteFormat.maximumFileBytes, let bytes = try? file.bytes(end..<extent.end)
+    else { return false }
+    seen = extent
+    apply(bytes[...], upTo: extent.end)
+    return true
+  }
+
+  /// Whether a writer has appended a record that it has yet to publish.
+  var isAboutToChange: Bool {
+    guard let file, !seen.isRetired, file.extent == seen else { return false }
+    return file.byteCount > seen.end
   }
 
   /// Updates the values, and checks the file's name in any case.

@@ -12,12 +12,12 @@ import Testing
 
   private let brief = ["--seconds", "0.1", "--rounds", "1"]
 
-  private let latencies = [
-    "polling latency 64 B at 20 kHz", "polling latency 8.3 MB at 20 kHz",
-    "event latency 64 B at 1 kHz", "event latency 3.1 MB at 60 Hz",
-    "event latency 8.3 MB at 60 Hz", "4 event-driven subscribers, 64 B at 1 kHz",
-    "8 event-driven subscribers, 64 B at 1 kHz",
-  ]
+  private let latencies =
+    [
+      "polling latency 64 B at 20 kHz", "polling latency 8.3 MB at 20 kHz",
+      "event latency 64 B at 1 kHz", "event latency 3.1 MB at 60 Hz",
+      "event latency 8.3 MB at 60 Hz",
+    ] + [4, 8, 16, 32, 56].map { "\($0) event-driven subscribers, 64 B at 1 kHz" }
   private let rates = [
     "polling rate 64 B", "polling rate 64 B, lossless", "event rate 64 B",
     "3.1 MB filled and summed", "8.3 MB filled and summed",
@@ -65,6 +65,25 @@ import Testing
       #expect((record["cpu_ns_per_frame"] is NSNull) == isPolled, "\(record)")
       if latencies.contains(scenario) { #expect(record["p999_ns"] is NSNull, "\(record)") }
     }
+  }
+
+  /// Each row that differs from its neighbours in one number, and a plot of each such scale.
+  @Test func scalesHaveEachOfTheirRowsAndAPlot() throws {
+    let root = try TemporaryRoot()
+    let page = root.file("page.html")
+    let records = try records(["scaling", "--html", page])
+    let scales = Dictionary(grouping: records) {
+      ($0["scale"] as? [String: Any])?["name"] as? String ?? ""
+    }
+    #expect(
+      scales.mapValues(\.count) == [
+        "event latency by subscribers of one stream": 14,
+        "event latency by streams with a subscriber each": 14,
+        "frames filled and summed by bytes": 12, "event rate by depth of the ring": 12,
+      ])
+    for record in records { #expect(record["samples"] as? Int ?? 0 > 0, "\(record)") }
+    let text = try String(contentsOfFile: page, encoding: .utf8)
+    for name in scales.keys { #expect(text.contains("<title>\(name)</title>")) }
   }
 
   /// The only exact figures of the suite: while no process sleeps, transferring a frame makes no

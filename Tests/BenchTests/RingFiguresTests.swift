@@ -28,7 +28,7 @@ import Testing
     let first = try self.publisher("figures frames=4 cpu_ns=20 values=100:3,900:1,\n")
     let second = try self.publisher("figures frames=2 cpu_ns=30 values=50:1,800:1,\n")
     let finding = RingFinding(
-      publisher: publisher, subscribers: [first, second], measure: .latency)
+      publishers: [publisher], subscribers: [first, second], measure: .latency)
     #expect(finding.samples == 6 && finding.frames == 3)
     #expect(finding.p50 == 100 && finding.p99 == 900)
     #expect(finding.framesPerSecond == 750_000 && finding.processorNsPerFrame == 20)
@@ -38,7 +38,7 @@ import Testing
   func p999NeedsTenThousandSamples(_ count: Int, _ isReported: Bool) throws {
     let figures = try publisher("figures frames=1 values=7:\(count),\n")
     let finding = RingFinding(
-      publisher: RingFigures(), subscribers: [figures], measure: .latency)
+      publishers: [RingFigures()], subscribers: [figures], measure: .latency)
     #expect((finding.p999 != nil) == isReported)
   }
 

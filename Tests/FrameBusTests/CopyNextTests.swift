@@ -103,7 +103,7 @@ private func wholeNumber(inFirst count: Int, of buffer: [UInt8]) -> UInt64? {
   unsafe wholeNumber(in: buffer.span.bytes.extracting(first: count))
 }
 
-private func copyNext(
+func copyNext(
   _ subscriber: inout Subscriber, into buffer: inout [UInt8]
 ) throws -> CopiedFrame? {
   var elements = buffer.mutableSpan

@@ -36,6 +36,43 @@ import Testing
     }
   }
 
+  /// Of frames with a second line in their descriptors and without, in any order.
+  @Test(arguments: [true, false])
+  func everyFrameHasItsOwnDetails(isCopied: Bool) throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.ringDepth = 8 }
+    var subscriber = try world.subscriber(.keepLatest(8))
+    var memory = [UInt8](repeating: 0, count: 64 * 4 * 4)
+    let seed = TestSeed(for: "everyFrameHasItsOwnDetails")
+    var generator = seed.generator
+    func take() throws -> FrameMetadata? {
+      if isCopied { return try copyNext(&subscriber, into: &memory)?.metadata }
+      return try subscriber.poll()?.metadata
+    }
+    for _ in 1...2000 {
+      var sent: [FrameMetadata?] = []
+      for _ in 1...Int.random(in: 1...4, using: &generator) {
+        var loan = try publisher.loan()
+        let kind = Int.random(in: 0..<8, using: &generator)
+        switch kind {
+        case 0: loan.metadata.flags = [.silence]
+        case 1: loan.metadata.orientation = .left
+        case 2: loan.metadata.crop = PixelRect(x: 1, y: 1, width: 5, height: 2)
+        case 3: loan.metadata.damage = DamageRegion([PixelRect(x: 2, y: 0, width: 9, height: 3)])
+        case 4: loan.metadata.durationNs = 5
+        default: break
+        }
+        sent.append(kind > 4 ? nil : loan.metadata)
+        loan.publish()
+      }
+      for expected in sent {
+        let found = try #require(try take())
+        let plain = FrameMetadata(ptsNs: found.ptsNs, capturedAtNs: found.capturedAtNs)
+        #expect(found == expected ?? plain, "\(seed)")
+      }
+    }
+  }
+
   @Test func croppedAndTurnedPicturesHaveTheSizeTheyAreShownAt() throws {
     let format = try format.get()
     var metadata = FrameMetadata(ptsNs: 0, capturedAtNs: 0)

@@ -89,8 +89,25 @@ extension fb_descriptor {
   mutating func setCaptured(at nowNs: UInt64) {
     pts_ns = Int64(nowNs)
     captured_at_ns = nowNs
+    setDetailsToDefaults()
+  }
+
+  /// The second line's values for a frame without details. The key frame is not among them: its
+  /// readers read the board.
+  @inline(__always)
+  mutating func setDetailsToDefaults() {
+    flags = 0
     orientation = UInt16(Orientation.up.rawValue)
     damage_count = UInt16(FB_DAMAGE_FULL)
+    crop = 0
+    crc32c = 0
+  }
+
+  /// Whether the second line has these values.
+  @inline(__always)
+  var isPlain: Bool {
+    flags == 0 && orientation == UInt16(Orientation.up.rawValue)
+      && damage_count == UInt16(FB_DAMAGE_FULL) && crop == 0
   }
 }
 

@@ -74,7 +74,8 @@ struct Sleepers {
   var semaphores: UInt64 = 0
 
   var isEmpty: Bool { onFutex == 0 && bells | semaphores == 0 }
-  var count: Int { onFutex + (bells | semaphores).nonzeroBitCount }
+  /// Subscribers to wake by a call each.
+  var bellCount: Int { (bells | semaphores).nonzeroBitCount }
 
   /// Copies one seat from `other`.
   mutating func add(_ seat: Int, of other: Sleepers) {

@@ -3,8 +3,8 @@ import Synchronization
 
 extension PublisherCore {
   /// Wakes every subscriber that announced its sleep: one system call for all that sleep on the
-  /// futex, and one for each that waits for its bell or semaphore. If they are more than four, or
-  /// some are slow to wake, one system call hands them to the wake thread.
+  /// futex, and one for each that waits for its bell or semaphore. If they are more than eight or
+  /// four, or some are slow to wake, one system call hands them to the wake thread.
   func wakeSleepers() {
     // Relaxed load: this thread is the word's only writer.
     // SYNC wake/sleep: release, so that a reader of the new word sees the new cursor.

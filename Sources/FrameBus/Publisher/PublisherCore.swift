@@ -118,6 +118,7 @@ import Synchronization
     header.publisher_uid = currentUserID()
     header.monotonic_anchor_ns = monotonicNowNs()
     header.wall_anchor_ns = wallNowNs()
+    header.plain_since = 1
     // SAFETY: a stream name is shorter than the field.
     unsafe withUnsafeMutableBytes(of: &header.stream) {
       unsafe $0.copyBytes(from: stream.text.utf8)
@@ -321,6 +322,12 @@ import Synchronization
     // Relaxed: one writer, a statistic; it shares the cursor's line.
     board.publishedBytes.storeRelaxed(board.publishedBytes.loadRelaxed() &+ UInt64(byteCount))
     crashPoint(.bytesCounted)
+    if !descriptor.isPlain {
+      // SYNC plain/cursor: relaxed; ordered by the release of the cursor. A reader that knows of
+      // this frame does not take it for a plain one.
+      board.plainSince.storeRelaxed(sequence + 1)
+      crashPoint(.plainShown)
+    }
     // Relaxed: a hint for readers of the cursor.
     board.newestSlot.storeRelaxed(descriptor.slot)
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.

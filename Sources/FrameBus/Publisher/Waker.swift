@@ -22,15 +22,19 @@ final class Waker: Sendable {
   private let hasEnded = Atomic<Bool>(false)
   private let futexPace = Pace()
 
-  /// More sleepers than this are left to the wake thread.
-  private static let few = 4
+  /// With more sleepers than these, all are left to the wake thread. The kernel wakes those on the
+  /// futex in one call; each bell is a call.
+  private static let mostOnFutex = 8
+  private static let mostBells = 4
 
   /// - Parameter board: its mapping is kept alive by the owner passed to `start`.
   init(_ board: Board) { self.board = board }
 
   /// Publishing thread: wakes all sleepers.
   func wake(_ sleepers: Sleepers) {
-    guard sleepers.count <= Self.few else { return wakeLater(sleepers) }
+    guard sleepers.onFutex <= Self.mostOnFutex, sleepers.bellCount <= Self.mostBells else {
+      return wakeLater(sleepers)
+    }
     var left = bells.ringQuickly(sleepers)
     crashPoint(.bellsRung)
     if sleepers.onFutex > 0, futexPace.isSlow || !wakeFewOnFutex() { left.onFutex = 1 }
@@ -38,11 +42,11 @@ final class Waker: Sendable {
     if !left.isEmpty { wakeLater(left) }
   }
 
-  /// - Returns: false if more than `few` threads slept there.
+  /// - Returns: false if more than `mostOnFutex` threads slept there.
   private func wakeFewOnFutex() -> Bool {
     // SAFETY: the board is mapped as long as the publisher that calls this.
-    let count = unsafe wakeSleepers(on: board.wake.futex, atMost: Int32(Self.few) + 1)
-    return count <= Self.few
+    let count = unsafe wakeSleepers(on: board.wake.futex, atMost: Int32(Self.mostOnFutex) + 1)
+    return count <= Self.mostOnFutex
   }
 
   private func wakeLater(_ sleepers: Sleepers) {

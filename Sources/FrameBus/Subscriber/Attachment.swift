@@ -180,7 +180,7 @@ final class Attachment: Sendable {
   func pin(_ sequence: UInt64, with hold: Int) -> Bool {
     let word = page.hold(hold)
     // Prefetches descriptor and payload from the publisher's cache in parallel.
-    board.prefetchDescriptor(of: sequence)
+    board.prefetchDescriptor(of: sequence, isPlain: isPlain(sequence))
     // Relaxed: a hint. The descriptor has the frame's actual slot.
     pins[hold].prefetch(slot: board.newestSlot.loadRelaxed())
     // SYNC hold/reuse, the reading side: our store of the hold, this fence, our load of the
@@ -197,13 +197,27 @@ final class Attachment: Sendable {
     return false
   }
 
+  /// Whether a frame up to the cursor as this thread has loaded it is known to be plain: its
+  /// descriptor's second line, which costs a cache line's transfer, says nothing.
+  @inline(__always)
+  private func isPlain(_ sequence: UInt64) -> Bool {
+    // SYNC plain/cursor: relaxed; ordered by the acquiring load of the cursor. 0 never qualifies.
+    board.plainSince.loadRelaxed() &- 1 < sequence
+  }
+
   /// Copies a frame's descriptor into the ledger.
   /// - Returns: false if it has been overwritten; the copy is then undefined.
   @inline(__always)
   func copyDescriptor(of sequence: UInt64, for hold: Int) -> Bool {
     // SYNC descriptor/fields: pairs with the last release in `PublisherCore.publish`.
     guard board.descriptorSequence(of: sequence).loadAcquiring() == sequence else { return false }
-    board.descriptor(of: sequence).load(into: &pins[hold].descriptor)
+    if isPlain(sequence) {
+      board.descriptor(of: sequence).load(
+        into: &pins[hold].descriptor, words: Int(FB_LINE_BYTES) / 8)
+      pins[hold].descriptor.setDetailsToDefaults()
+    } else {
+      board.descriptor(of: sequence).load(into: &pins[hold].descriptor)
+    }
     guard stillStands(sequence) else { return false }
     // The copied word may differ if the publisher violates the protocol.
     pins[hold].descriptor.sequence = sequence

@@ -42,6 +42,8 @@ import Platform
   }
   @inline(__always)
   var newestSlot: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_NEWEST_SLOT)) }
+  @inline(__always)
+  var plainSince: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_PLAIN_SINCE)) }
   var state: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_STATE)) }
   var finishReason: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_FINISH_REASON)) }
   var formatEpoch: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_FORMAT_EPOCH)) }
@@ -87,12 +89,12 @@ import Platform
     return descriptor.pool_generation
   }
 
-  /// Prefetches both cache lines of a descriptor for reading.
+  /// Prefetches one or both cache lines of a descriptor for reading.
   @inline(__always)
-  func prefetchDescriptor(of sequence: UInt64) {
+  func prefetchDescriptor(of sequence: UInt64, isPlain: Bool) {
     let start = unsafe base + descriptorOffset(of: sequence)
     unsafe fb_prefetch(start)
-    unsafe fb_prefetch(start + Int(FB_LINE_BYTES))
+    if !isPlain { unsafe fb_prefetch(start + Int(FB_LINE_BYTES)) }
   }
 
   /// Prefetches the cursor's cache line for writing.

@@ -76,12 +76,12 @@ import Synchronization
     }
   }
 
-  /// Copies the whole record into `record`.
+  /// Copies the record into `record`: all of it, or its first words.
   @inline(__always)
-  func load<Record: BitwiseCopyable>(into record: inout Record) {
+  func load<Record: BitwiseCopyable>(into record: inout Record, words count: Int? = nil) {
     precondition(MemoryLayout<Record>.size == wordCount * 8)
     unsafe withUnsafeMutableBytes(of: &record) { bytes in
-      for index in 0..<wordCount {
+      for index in 0..<min(count ?? wordCount, wordCount) {
         // Relaxed: the caller's sequence number orders these loads.
         let word = unsafe SharedWord64(base, at: index * 8).loadRelaxed()
         unsafe bytes.storeBytes(of: word, toByteOffset: index * 8, as: UInt64.self)

@@ -70,13 +70,18 @@ package final class ChangeWatch: Sendable {
   /// Readable after a change, until ``take()``.
   var descriptorNumber: Int32 { source.number }
 
+  /// One event with the longest name (inotify(7)).
+  private static let maximumEventBytes = 16 + 256
+
   /// Reads and discards the pending events.
   func take() {
     var buffer: InlineArray<4096, UInt8> = InlineArray(repeating: 0)
     var span = buffer.mutableSpan
     // SAFETY: reads at most the buffer's size into it.
     unsafe span.withUnsafeMutableBufferPointer { buffer in
-      while unsafe read(source.number, buffer.baseAddress, buffer.count) > 0 {}
+      // A read that leaves room for another event has taken all.
+      let most = buffer.count - Self.maximumEventBytes
+      while unsafe read(source.number, buffer.baseAddress, buffer.count) > most {}
     }
   }
 

@@ -17,8 +17,9 @@ public protocol BenchSuite: Sendable {
 
 /// All suites, in the order in which `framebus bench all` runs them.
 public let benchSuites: [any BenchSuite] = [
-  RingSuite(), RingCallsSuite(), CSuite(), NotifySuite(), DefaultsSuite(), LogSuite(),
-  CredentialSuite(), CaptureSuite.bus, CaptureSuite.windows, WaylandSuite.pacing, DemandSuite(),
+  RingSuite(), RingCallsSuite(), ScalingSuite(), CSuite(), NotifySuite(), DefaultsSuite(),
+  LogSuite(), CredentialSuite(), CaptureSuite.bus, CaptureSuite.windows, WaylandSuite.pacing,
+  DemandSuite(),
   RecordSuite(), UploadSuite(), DestinationsSuite(), CameraSuite(), BitrateSuite(),
   PythonSuite(), GStreamerSuite(),
 ]

@@ -7,6 +7,11 @@ package struct JournalRecord: Equatable {
   /// The new value of each key; nil removes the key.
   package let changes: [String: DefaultsValue?]
 
+  /// Whether every reader accepts it: nothing in it can be too long, too many or too deep.
+  var isSimple: Bool {
+    changes.count == 1 && changes.values.allSatisfy { $0?.hasFixedSize ?? true }
+  }
+
   package var bytes: [UInt8] {
     var payload = ByteWriter()
     payload.integer(sequence)

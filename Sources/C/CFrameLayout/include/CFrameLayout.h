@@ -111,7 +111,8 @@ struct fb_board {
   uint64_t published_bytes;  // payload bytes of all frames up to the cursor
   uint32_t newest_slot;      // slot to prefetch while the newest frame's descriptor is fetched
   uint32_t reserved1;
-  uint64_t reserved2[5];
+  uint64_t plain_since;      // from this frame on, second lines have defaults only; 0: unknown
+  uint64_t reserved2[4];
 
   // Rarely written.
   uint64_t format_epoch;
@@ -355,6 +356,7 @@ enum {
   FB_AT_FINISH_REASON = offsetof(struct fb_board, finish_reason),
   FB_AT_CURSOR = offsetof(struct fb_board, cursor),
   FB_AT_NEWEST_SLOT = offsetof(struct fb_board, newest_slot),
+  FB_AT_PLAIN_SINCE = offsetof(struct fb_board, plain_since),
   FB_AT_WAKE = offsetof(struct fb_board, wake),
   FB_AT_PUBLISHED_BYTES = offsetof(struct fb_board, published_bytes),
   FB_AT_FORMAT_EPOCH = offsetof(struct fb_board, format_epoch),

@@ -44,6 +44,9 @@ public struct BenchPage {
     ]
     if let comparison { parts += Self.table(of: comparison) }
     if rows.isEmpty { parts.append("<p>No row has figures of rounds.</p>") }
+    for plot in BenchScalePlot.plots(of: rows) {
+      parts += ["<h2>\(plot.name.escapedForHTML)</h2>", plot.svg]
+    }
     for row in rows {
       parts.append("<h2>\(row.suite.escapedForHTML): \(row.scenario.escapedForHTML)</h2>")
       parts += Self.table(of: row)

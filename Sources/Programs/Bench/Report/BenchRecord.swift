@@ -24,6 +24,8 @@ public struct BenchRecord: Codable, Sendable {
   public private(set) var unit: String?
   /// The least value, 99 percentiles and the greatest value of all samples.
   public var quantiles_ns: [UInt64]?
+  /// Encoded only for a row of a scale.
+  public var scale: BenchScale?
   public let samples: Int
 
   init(suite: String, scenario: String, subject: String, samples: Int) {
@@ -41,7 +43,7 @@ public struct BenchRecord: Codable, Sendable {
 
   private enum CodingKeys: String, CodingKey {
     case suite, scenario, subject, p50_ns, p99_ns, p999_ns, per_second, cpu_ns_per_frame, samples
-    case syscalls_per_frame, memory_bytes, skipped, longest_skip, rounds, unit, quantiles_ns
+    case syscalls_per_frame, memory_bytes, skipped, longest_skip, rounds, unit, quantiles_ns, scale
   }
 
   /// Written out, because a synthesised coder omits nil.
@@ -63,5 +65,13 @@ public struct BenchRecord: Codable, Sendable {
     try container.encodeIfPresent(rounds, forKey: .rounds)
     try container.encodeIfPresent(unit, forKey: .unit)
     try container.encodeIfPresent(quantiles_ns, forKey: .quantiles_ns)
+    try container.encodeIfPresent(scale, forKey: .scale)
   }
+}
+
+/// The place of a row among rows that differ in one number.
+public struct BenchScale: Codable, Hashable, Sendable {
+  /// What the rows show, such as `event latency by number of subscribers`.
+  public let name: String
+  public let value: Double
 }

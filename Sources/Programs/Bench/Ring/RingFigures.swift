@@ -59,16 +59,20 @@ struct RingFinding: Sendable {
   /// The minimum for a meaningful 99.9th percentile.
   private static let samplesForP999 = 10_000
 
-  init(publisher: RingFigures, subscribers: [RingFigures], measure: RingScenario.Measure) {
-    let received = subscribers.map(\.frames).reduce(0, +) / max(1, subscribers.count)
-    frames = measure == .latency || measure == .rate ? received : publisher.frames
-    framesPerSecond = Double(frames) * 1e9 / Double(max(1, publisher.elapsedNs))
-    let processorNs = ([publisher] + subscribers).map(\.processorNs).reduce(0, +)
+  /// - Parameter publishers: of all streams, each of which has as many subscribers.
+  init(publishers: [RingFigures], subscribers: [RingFigures], measure: RingScenario.Measure) {
+    let audience = max(1, subscribers.count / max(1, publishers.count))
+    let received = subscribers.map(\.frames).reduce(0, +) / audience
+    let published = publishers.map(\.frames).reduce(0, +)
+    frames = measure == .latency || measure == .rate ? received : published
+    let elapsedNs = publishers.map(\.elapsedNs).max() ?? 0
+    framesPerSecond = Double(frames) * 1e9 / Double(max(1, elapsedNs))
+    let processorNs = (publishers + subscribers).map(\.processorNs).reduce(0, +)
     processorNsPerFrame = Double(processorNs) / Double(max(1, frames))
     let isOfPublisher = measure == .cost || measure == .last
-    values = ([publisher] + (isOfPublisher ? [] : subscribers)).flatMap(\.values)
+    values = (publishers + (isOfPublisher ? [] : subscribers)).flatMap(\.values)
       .sorted { $0.ns < $1.ns }
-    version = publisher.version
+    version = publishers.first?.version ?? ""
     samples = measure == .rate || measure == .posts ? frames : values.map(\.count).reduce(0, +)
   }
 

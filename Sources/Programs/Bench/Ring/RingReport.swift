@@ -49,6 +49,7 @@ struct RingReport {
         record.set(rounds: figures, unit: unit(of: measure))
       }
       record.quantiles_ns = RingFinding.quantiles(column.rounds)
+      record.scale = row.scenario.scale
       // A process that spins uses all the time it gets.
       if measure != .calls, !row.scenario.traits.contains(.polls) {
         record.cpu_ns_per_frame = whole(column, \.processorNsPerFrame)

@@ -48,12 +48,17 @@ struct RingScenario: Sendable {
   let measure: Measure
   let bytes: Int
   var framesPerSecond = 0
+  /// The subscribers of each stream.
   var subscribers = 1
+  /// The streams, each with a publisher of its own.
+  var streams = 1
   /// Frames in flight, for subjects that can set it.
   var depth = 8
   var traits: Traits = []
   /// The number of credentials in the store, for scenarios that open credentials.
   var credentials = 0
+  /// The place of this scenario among those that differ in one number.
+  var scale: BenchScale?
 
   static let smallBytes = 64
   /// A 1920×1080 picture, planar 4:2:0.
@@ -71,7 +76,7 @@ struct RingScenario: Sendable {
     pollingRate, losslessRate, eventRate,
     filled("3.1 MB", mediumBytes),
     filled("8.3 MB", largeBytes),
-    many(4), many(8),
+    many(4), many(8), many(16), many(32), many(56),
     idle(0), idle(1), idle(8),
   ]
 
