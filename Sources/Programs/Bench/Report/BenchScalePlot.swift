@@ -15,9 +15,15 @@ struct BenchScalePlot {
     }
   }
 
+  /// Such as `64`, `65.5 k` and `33.2 M`.
+  private static func label(_ value: Double) -> String {
+    if value >= 1e6 { return (value / 1e6).text(places: 1) + " M" }
+    return value < 1e4 ? value.text(places: 0) : (value / 1e3).text(places: 1) + " k"
+  }
+
   var svg: String {
     let records = rows.flatMap(\.records)
-    let inside = Plot.left / 2 + 10...Plot.width - Plot.right
+    let inside = Plot.left * 0.75...Plot.width - Plot.right * 2
     guard let across = Plot.Axis(records.compactMap(\.scale?.value), inside),
       let up = Plot.Axis(records.map(\.median), 0...200)
     else { return "" }
@@ -32,7 +38,7 @@ struct BenchScalePlot {
     for value in Set(records.compactMap(\.scale?.value)).sorted() {
       let x = across.position(value)
       parts.append(Plot.line(x, 6, x, 206, "class=\"grid\""))
-      parts.append(Plot.text(x, 220, value.text(places: 0), anchor: "middle"))
+      parts.append(Plot.text(x, 220, Self.label(value), anchor: "middle"))
     }
     var subjects: [String] = []
     for record in records where !subjects.contains(record.subject) {

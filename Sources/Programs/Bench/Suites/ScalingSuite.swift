@@ -25,14 +25,16 @@ struct ScalingSuite: BenchSuite {
 
   private static func subscribers(_ count: Int) -> RingScenario {
     RingScenario(
-      name: "\(count) subscribers of one stream, 64 B at 100 Hz", measure: .latency,
+      name: "\(count == 1 ? "1 subscriber" : "\(count) subscribers") of one stream, 64 B at 100 Hz",
+      measure: .latency,
       bytes: RingScenario.smallBytes, framesPerSecond: 100, subscribers: count,
       scale: BenchScale(name: "event latency by subscribers of one stream", value: Double(count)))
   }
 
   private static func streams(_ count: Int) -> RingScenario {
     RingScenario(
-      name: "\(count) streams with a subscriber each, 64 B at 60 Hz", measure: .latency,
+      name: "\(count == 1 ? "1 stream" : "\(count) streams") with a subscriber each, 64 B at 60 Hz",
+      measure: .latency,
       bytes: RingScenario.smallBytes, framesPerSecond: 60, streams: count,
       scale: BenchScale(
         name: "event latency by streams with a subscriber each", value: Double(count)))
