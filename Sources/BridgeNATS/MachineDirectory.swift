@@ -27,6 +27,8 @@
     /// The same by the server's clock.
     private static let lifetimeNs: UInt64 = 20_000_000_000
     private static let mostMachines = 1024
+    /// How many the server may name at once, with those that are refused.
+    private static let mostReports: UInt64 = 4096
     /// A clock that moves by less is not noted.
     private static let noticedClockNs: UInt64 = 10_000_000
 
@@ -105,8 +107,8 @@
 
     /// Reads the reports of all machines.
     func readAll() throws {
-      let found = try link.follow(stream, subjectPrefix + ">", newestOnly: true)
-      var left = found.pending
+      let found = try link.follow(stream, subjectPrefix + ">", from: .newestOnly)
+      var left = min(found.pending, Self.mostReports)
       var reports: [MachineReport] = []
       while left > 0 {
         guard
