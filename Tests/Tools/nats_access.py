@@ -106,7 +106,7 @@ def keys():
 
 
 def openssl(*arguments, at=None):
-    shift = ["faketime", at] if at else []
+    shift = ["faketime", "-f", at] if at else []
     subprocess.run([*shift, "openssl", *arguments], check=True, capture_output=True)
 
 

@@ -8,12 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-void fb_nats_say(char *message, natsStatus status, const char *what) {
+/// What libnats says about this thread's newest failure, without its place in libnats's source.
+static const char *reason(natsStatus status) {
   const char *detail = nats_GetLastError(NULL);
-  const char *text = natsStatus_GetText(status);
-  // libnats leaves the details of an earlier failure.
-  bool says_more = detail != NULL && detail[0] != 0;
-  snprintf(message, FB_NATS_MESSAGE_BYTES, "%s: %s", what, says_more ? detail : text);
+  if (detail == NULL || detail[0] == 0) return natsStatus_GetText(status);
+  const char *end = detail[0] == '(' ? strstr(detail, "): ") : NULL;
+  return end == NULL ? detail : end + 3;
+}
+
+void fb_nats_say(char *message, natsStatus status, const char *what) {
+  snprintf(message, FB_NATS_MESSAGE_BYTES, "%s: %s", what, reason(status));
 }
 
 static char *copy(const char *text) { return text == NULL ? NULL : strdup(text); }
@@ -70,9 +74,10 @@ static void failed(
   (void)subscription;
   // Messages that were dropped here are counted by their listener.
   if (status == NATS_SLOW_CONSUMER) return;
+  // The connection's own error may be that of a later failure.
   const char *detail = NULL;
   natsConnection_GetLastError(connection, &detail);
-  note_error(context, status, detail);
+  note_error(context, status, status == NATS_NOT_PERMITTED ? reason(status) : detail);
   wake(context);
 }
 
@@ -184,8 +189,7 @@ static natsStatus set_options(fb_nats *link, const struct fb_nats_options *given
 static enum fb_nats_failure explain(
     const struct fb_nats_options *given, natsStatus status, char *message) {
   const char *fault = fb_nats_take_fault();
-  const char *detail = nats_GetLastError(NULL);
-  if (detail == NULL || detail[0] == 0) detail = natsStatus_GetText(status);
+  const char *detail = reason(status);
   snprintf(message, FB_NATS_MESSAGE_BYTES, "%s", detail);
   if (fault != NULL) {
     snprintf(message, FB_NATS_MESSAGE_BYTES, "the server was cut off: %s", fault);
