@@ -41,6 +41,24 @@
         access, named: "framebus \(group.id) \(machine) \(part)", wake: wake, isDriven: isDriven)
     }
 
+    // A server can restrict a machine to its own subjects, so what came under another's is not its.
+
+    /// The note in a message; nil if it is malformed or of another machine.
+    func note(_ message: NATSMessage) -> Note? {
+      guard let note = Note(parsing: message.bytes),
+        message.subject == subjects.notes(of: note.machine) + BridgeSubjects.token(note.name)
+      else { return nil }
+      return note
+    }
+
+    /// The report in a message, likewise.
+    func report(_ message: NATSMessage) -> MachineReport? {
+      guard let report = MachineReport(parsing: message.bytes),
+        message.subject == subjects.report(of: report.machine)
+      else { return nil }
+      return report
+    }
+
     func say(_ text: String) { report(.info(text)) }
     func warn(_ text: String) { report(.warning(text)) }
     func sayConnected() { report(.connected) }

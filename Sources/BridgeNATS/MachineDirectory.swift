@@ -40,8 +40,7 @@
     }
 
     private var stream: String { "KV_" + core.subjects.machineBucket }
-    private var subjectPrefix: String { "$KV.\(core.subjects.machineBucket)." }
-    private var ownSubject: String { subjectPrefix + BridgeSubjects.token(core.machine.text) }
+    private var ownSubject: String { core.subjects.report(of: core.machine) }
 
     // MARK: This machine
 
@@ -107,7 +106,8 @@
 
     /// Reads the reports of all machines.
     func readAll() throws {
-      let found = try link.follow(stream, subjectPrefix + ">", from: .newestOnly)
+      let found = try link.follow(
+        stream, BridgeSubjects.allKeys(of: core.subjects.machineBucket), from: .newestOnly)
       var left = min(found.pending, Self.mostReports)
       var reports: [MachineReport] = []
       while left > 0 {
@@ -116,11 +116,7 @@
             within: .seconds(3), atMost: MachineReport.maximumBytes)
         else { throw NATSError(description: "the server did not send the list of machines") }
         left = min(left - 1, message.pending)
-        if let report = MachineReport(parsing: message.bytes),
-          message.subject == subjectPrefix + BridgeSubjects.token(report.machine.text)
-        {
-          reports.append(report)
-        }
+        if let report = core.report(message) { reports.append(report) }
         if reports.count >= Self.mostMachines { break }
       }
       note(reports)

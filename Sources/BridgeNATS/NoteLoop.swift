@@ -130,9 +130,7 @@
         taking: while batch.count < Self.mostPerRound {
           switch notes.next(atMost: Note.maximumBytes) {
           case .message(let message):
-            if let note = Note(parsing: message.bytes), isOwn(note, message.subject) {
-              batch.append(note)
-            }
+            if let note = core.note(message) { batch.append(note) }
           case .nothing: break taking
           case .interrupted:
             isInterrupted = true
@@ -144,11 +142,6 @@
         if isInterrupted { core.work.request(.catchUp) }
         if batch.count < Self.mostPerRound { return }
       }
-    }
-
-    /// Whether a note came under its machine's subject, to which a server can restrict a machine.
-    private func isOwn(_ note: Note, _ subject: String) -> Bool {
-      subject == core.subjects.notes(of: note.machine) + BridgeSubjects.token(note.name)
     }
 
     private func takeAcknowledgements(_ acknowledgements: NATSListener) {
@@ -177,7 +170,7 @@
       while case .message(let message) = listeners.machines.next(
         atMost: MachineReport.maximumBytes)
       {
-        if let report = MachineReport(parsing: message.bytes) { core.work.note(report) }
+        if let report = core.report(message) { core.work.note(report) }
       }
     }
 

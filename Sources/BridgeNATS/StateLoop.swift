@@ -159,7 +159,7 @@
             within: .seconds(3), atMost: Note.maximumBytes)
         else { throw NATSError(description: "the server did not send its newest notifications") }
         left = min(left - 1, message.pending)
-        if let note = Note(parsing: message.bytes) { batch.append(note) }
+        if let note = core.note(message) { batch.append(note) }
         if batch.count == 256 || left == 0 {
           notes.deliver(batch)
           batch = []

@@ -100,6 +100,33 @@ import Testing
     }
   }
 
+  @Test func otherServersOfAClusterAreNotReachedWithoutEncryption() throws {
+    try withWatchdog {
+      let routes = try (0..<2).map { _ in try OwnPort() }
+      let list = routes.map { #""nats://127.0.0.1:\#($0.number)""# }.joined(separator: ", ")
+      let servers = try routes.enumerated().map { index, port in
+        try NATSServer(
+          settings: """
+            server_name: s\(index)
+            debug: true
+            cluster { name: c, listen: "127.0.0.1:\(port.number)", routes: [\(list)] }
+            """, waits: false)
+      }
+      let second = try #require(servers[1].process)
+      try second.waitForErrors("Server is ready")
+      let one = try Machine("one", bridging: Self.table)
+      try one.connect(to: servers[0].address)
+      try servers[0].kill()
+      try one.bridge?.waitForErrors("connection refused")
+      // Attempts take turns among all known servers, so this is more than one round.
+      try servers[0].start(waits: false)
+      try waitUntil("the bridge is connected again") {
+        one.bridge?.errors.text.components(separatedBy: " as one\n").count == 3
+      }
+      #expect(!second.errors.text.contains("Client connection created"))
+    }
+  }
+
   // MARK: Credentials
 
   /// Servers' users, and the credential of one of them: account, secret.
@@ -150,7 +177,7 @@ import Testing
       try make("keys")
       let key = try text("user.public")
       try prove("authorization { users: [ { nkey: \(key) } ] }", key, try text("user.seed"))
-      try prove("include \"\(material.file("operator.conf"))\"", "creds", try text("valid.creds"))
+      try prove(try text("operator.conf"), "creds", try text("valid.creds"))
     }
   }
 
@@ -159,7 +186,7 @@ import Testing
       try make("keys")
       let key = try text("user.public")
       let other = try text("other.public")
-      let operated = "include \"\(material.file("operator.conf"))\""
+      let operated = try text("operator.conf")
       for (settings, account, secret) in [
         ("authorization { user: u, password: right }", "u", "wrong"),
         ("authorization { token: right }", "token", "wrong"),

@@ -50,7 +50,7 @@ final class NATSServer {
     let (file, store) = (root.file("server.conf"), root.file("store"))
     let text = """
       listen: "\(host):\(port.number)"
-      jetstream { store_dir: "\(store)" \(storeBytes.map { "max_file_store: \($0)" } ?? "") }
+      jetstream { store_dir: "\(store)"\(storeBytes.map { ", max_file_store: \($0)" } ?? "") }
       \(settings)
       """
     try text.write(toFile: file, atomically: true, encoding: .utf8)

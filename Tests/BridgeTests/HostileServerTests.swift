@@ -117,6 +117,6 @@ import Testing
 
   @Test func serverThatLiesAboutItsStreamsNeitherEndsNorFillsTheBridge() throws {
     let seed = TestSeed(for: "serverThatLiesAboutItsStreamsNeitherEndsNorFillsTheBridge")
-    try withWatchdog { try attack("lies", connections: 40, seed: seed) }
+    try withWatchdog { try attack("lies", connections: 24, seed: seed) }
   }
 }

@@ -72,7 +72,7 @@ import Testing
 
   @Test func readerThatIsTooSlowIsCutOffByItsServerAndLearnsTheNewestStates() throws {
     try withWatchdog {
-      let server = try NATSServer(settings: "write_deadline: \"200ms\"\nmax_pending: 65536")
+      let server = try NATSServer(settings: "write_deadline: \"200ms\"\nmax_payload: 65536\nmax_pending: 65536")
       let names = (0..<64).map { "a.\($0)." + String(repeating: "x", count: 400) }
       let table = "notifications = [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]"
       let all = try ["one", "two"].map { try Machine($0, bridging: table) }

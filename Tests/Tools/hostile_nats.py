@@ -153,7 +153,8 @@ class Liar:
         client.set_up()
 
     def run(self):
-        for _ in range(60):
+        self.client.connection.settimeout(1.5)
+        for _ in range(40):
             words = self.client.line().split(b" ")
             if words[0] == b"SUB":
                 self.subscriptions[words[-1]] = words[1]
