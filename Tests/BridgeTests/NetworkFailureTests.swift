@@ -72,12 +72,18 @@ import Testing
 
   @Test func readerThatIsTooSlowIsCutOffByItsServerAndLearnsTheNewestStates() throws {
     try withWatchdog {
-      let server = try NATSServer(settings: "write_deadline: \"200ms\"\nmax_payload: 65536\nmax_pending: 65536")
+      // A network with small buffers, which are soon full.
+      let buffers = ["tcp_rmem", "tcp_wmem"].map {
+        "echo 4096 16384 16384 > /proc/sys/net/ipv4/\($0)"
+      }
+      let network = try OwnNetwork(loopback: ["ip link set lo up"] + buffers)
+      let server = try NATSServer(
+        settings: "write_deadline: \"200ms\"\nmax_payload: 65536\nmax_pending: 65536", in: network)
       let names = (0..<64).map { "a.\($0)." + String(repeating: "x", count: 400) }
       let table = "notifications = [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]"
       let all = try ["one", "two"].map { try Machine($0, bridging: table) }
-      try all[0].connect(to: server.address)
-      try all[1].connect(to: server.address, isConfined: false)
+      try all[0].connect(to: server.address, in: network)
+      try all[1].connect(to: server.address, isConfined: false, in: network)
       let slow = try #require(all[1].bridge?.process)
       slow.send(signal: SIGSTOP)
       let process = try #require(server.process)
