@@ -188,7 +188,7 @@ let package = Package(
       linkerSettings: mediaLibraries("gstwebrtc-1.0", "gstsdp-1.0", "crypto")),
     cModule("CCurl", cSettings: [whenMedia], linkerSettings: mediaLibraries("curl")),
     cModule("CHTTPServer", cSettings: [whenMedia], linkerSettings: mediaLibraries("microhttpd")),
-    cModule("CNATS", cSettings: [whenMedia], linkerSettings: mediaLibraries("nats")),
+    cModule("CNATS", cSettings: [whenMedia], linkerSettings: mediaLibraries("nats", "ssl")),
     cModule(
       "CWayland", cSettings: [whenMedia], linkerSettings: mediaLibraries("wayland-client"),
       exclude: ["Protocols"]),
@@ -326,6 +326,11 @@ let package = Package(
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
     .target(name: "NumberKit", path: "Benchmarks/NumberKit", cSettings: strictC),
     bare("BareWayland", ["NumberKit", "CWayland"]),
+    .target(
+      name: "LinkKit", dependencies: ["RingKit"], path: "Benchmarks/LinkKit", cSettings: strictC),
+    .executableTarget(
+      name: "BareNATS", dependencies: ["LinkKit", "RingKit"], path: "Benchmarks/BareNATS",
+      cSettings: strictC + [whenMedia], linkerSettings: mediaLibraries("nats")),
     bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
     bare("BareFutex", ["RingKit"]), bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
@@ -337,6 +342,9 @@ let package = Package(
     subject("BusLogger", ["SubjectKit", "LogKit", "SharedLog", "SharedLogHandler", logging]),
     subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
+    subject(
+      "BusLink",
+      ["SubjectKit", "RingKit", "LinkKit", "NotifyCenter", "AppGroup", "Bridge", "Platform"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
     subject("BusViewer", ["SubjectKit", "NumberKit", "FrameBus", "AppGroup", "Platform"]),

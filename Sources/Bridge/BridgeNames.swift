@@ -69,6 +69,9 @@ package struct BridgeSubjects: Sendable {
 
   package var suiteBucket: String { "FRAMEBUS-\(group)-suites" }
   package var machineBucket: String { "FRAMEBUS-\(group)-machines" }
+  package func report(of machine: MachineName) -> String {
+    "$KV.\(machineBucket).\(Self.token(machine.text))"
+  }
   /// The subject under which the server stores a key of a bucket.
   package static func allKeys(of bucket: String) -> String { "$KV.\(bucket).*" }
 }

@@ -165,19 +165,29 @@ extension ByteWriter {
   }
 }
 
-/// Drops lines that a reader has seen: a bridge that was killed sends its newest lines again.
+/// Drops lines that a reader has seen, because a bridge that was killed sends its newest lines again,
+/// and counts those that it will not see.
 package struct SeenLines: Sendable {
   private var last: [String: UInt64] = [:]
   private static let maximumRuns = 65536
 
   package init() {}
 
-  /// Whether the line is new. Lines of one run arrive in order.
-  package mutating func isNew(_ record: LogRecord, of machine: MachineName) -> Bool {
+  /// A line's place among those that were seen.
+  package enum Place: Equatable, Sendable {
+    case repeated
+    /// The first line of its run.
+    case first
+    case next(missing: UInt64)
+  }
+
+  /// Lines of one run arrive in order.
+  package mutating func place(_ record: LogRecord, of machine: MachineName) -> Place {
     let run = "\(machine)/\(record.run.name)"
-    if let seen = last[run], record.sequence <= seen { return false }
+    let seen = last[run]
+    if let seen, record.sequence <= seen { return .repeated }
     if last.count >= Self.maximumRuns { last.removeAll() }
     last[run] = record.sequence
-    return true
+    return seen.map { .next(missing: record.sequence - $0 - 1) } ?? .first
   }
 }

@@ -17,6 +17,7 @@
     let clock = Mutex<ClockOffset?>(nil)
     /// Whether the server has had all streams once.
     let isReady = Atomic<Bool>(false)
+    private let refusals = Mutex<Set<String>>([])
     private let access: NATSAccess
     private let report: @Sendable (BridgeEvent) -> Void
 
@@ -34,15 +35,48 @@
       work = try BridgeWork()
     }
 
-    func link(named part: String, drivenWith wake: EventCounter? = nil) throws -> NATSLink {
-      try NATSLink(access, named: "framebus \(group.id) \(machine) \(part)", drivenWith: wake)
+    /// - Parameter wake: raised at the end of each connection.
+    func link(named part: String, wake: EventCounter, isDriven: Bool = false) -> NATSLink {
+      NATSLink(
+        access, named: "framebus \(group.id) \(machine) \(part)", wake: wake, isDriven: isDriven)
+    }
+
+    // A server can restrict a machine to its own subjects, so what came under another's is not its.
+
+    /// The note in a message; nil if it is malformed or of another machine.
+    func note(_ message: NATSMessage) -> Note? {
+      guard let note = Note(parsing: message.bytes),
+        message.subject == subjects.notes(of: note.machine) + BridgeSubjects.token(note.name)
+      else { return nil }
+      return note
+    }
+
+    /// The report in a message, likewise.
+    func report(_ message: NATSMessage) -> MachineReport? {
+      guard let report = MachineReport(parsing: message.bytes),
+        message.subject == subjects.report(of: report.machine)
+      else { return nil }
+      return report
     }
 
     func say(_ text: String) { report(.info(text)) }
     func warn(_ text: String) { report(.warning(text)) }
-    func sayConnected(_ isConnected: Bool, _ why: String) {
-      report(isConnected ? .connected : .disconnected(why))
+    func sayConnected() { report(.connected) }
+    func sayDisconnected(_ why: String) { report(.disconnected(why)) }
+
+    /// Warns once of each subject that the server does not let this machine use.
+    func sayRefusals(of link: NATSLink) {
+      for text in link.takeRefusals() {
+        let isNew = refusals.withLock { known in
+          known.count < Self.mostRefusals && known.insert(text).inserted
+        }
+        if isNew {
+          warn("the server refuses this machine's user: \(text); allow it in the user's permissions")
+        }
+      }
     }
+
+    private static let mostRefusals = 64
   }
 
   /// What a bridge tells its user.

@@ -25,7 +25,7 @@
       core = try BridgeCore(group, center, as: machine, access, report: report)
       start = try core.state.begin()
       notes = try NoteLoop(core, in: lock.directory, start)
-      link = try core.link(named: "state")
+      link = core.link(named: "state", wake: core.work.counter)
     }
 
     package var state: BridgeState { core.state }

@@ -27,6 +27,8 @@
     /// The same by the server's clock.
     private static let lifetimeNs: UInt64 = 20_000_000_000
     private static let mostMachines = 1024
+    /// How many the server may name at once, with those that are refused.
+    private static let mostReports: UInt64 = 4096
     /// A clock that moves by less is not noted.
     private static let noticedClockNs: UInt64 = 10_000_000
 
@@ -38,8 +40,7 @@
     }
 
     private var stream: String { "KV_" + core.subjects.machineBucket }
-    private var subjectPrefix: String { "$KV.\(core.subjects.machineBucket)." }
-    private var ownSubject: String { subjectPrefix + BridgeSubjects.token(core.machine.text) }
+    private var ownSubject: String { core.subjects.report(of: core.machine) }
 
     // MARK: This machine
 
@@ -105,8 +106,9 @@
 
     /// Reads the reports of all machines.
     func readAll() throws {
-      let found = try link.follow(stream, subjectPrefix + ">", newestOnly: true)
-      var left = found.pending
+      let found = try link.follow(
+        stream, BridgeSubjects.allKeys(of: core.subjects.machineBucket), from: .newestOnly)
+      var left = min(found.pending, Self.mostReports)
       var reports: [MachineReport] = []
       while left > 0 {
         guard
@@ -114,11 +116,7 @@
             within: .seconds(3), atMost: MachineReport.maximumBytes)
         else { throw NATSError(description: "the server did not send the list of machines") }
         left = min(left - 1, message.pending)
-        if let report = MachineReport(parsing: message.bytes),
-          message.subject == subjectPrefix + BridgeSubjects.token(report.machine.text)
-        {
-          reports.append(report)
-        }
+        if let report = core.report(message) { reports.append(report) }
         if reports.count >= Self.mostMachines { break }
       }
       note(reports)

@@ -1,6 +1,6 @@
 #if Media
-  import CNATS
   import Platform
+  import Synchronization
 
   // Carries what Bridge defines over a NATS server: the notifications of a group on a connection
   // that one thread drives, and its settings, log and directory on a second one.
@@ -8,289 +8,197 @@
   // This module refuses to decide what crosses, and to parse what the network sent: Bridge does
   // both. Failures: docs/design/bridge.md.
 
-  /// Who connects, and how the server proves who it is.
-  package struct NATSAccess: Sendable {
-    package enum Proof: Sendable {
-      case nobody
-      case password(user: String, password: String)
-      case key(public: String, seed: String)
-      case token(jwt: String, seed: String)
+  /// A way to a NATS server: one connection after the other. One thread makes them, any number may
+  /// use the present one.
+  final class NATSLink: Sendable {
+    private let access: NATSAccess
+    private let name: String
+    private let wake: EventCounter?
+    private let isDriven: Bool
+    private let state = Mutex(State())
+
+    private struct State {
+      var connection: NATSConnection?
+      var count: UInt64 = 0
+      /// Of the cluster, besides the one that the user named.
+      var learned: [NATSAccess.Server] = []
+      var attempts = 0
+      var retryAt = Deadline.now
+      var failure: NATSFailure?
     }
 
-    package var url: String
-    package var isSecure = true
-    /// A file of certificates to trust instead of the system's.
-    package var certificates: String?
-    package var proof = Proof.nobody
-
-    package init(url: String) { self.url = url }
-  }
-
-  /// The server or the network failed a request.
-  package struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
-  }
-
-  /// A connection to a NATS server, made again for ever. Any number of threads may use it.
-  @safe final class NATSLink: @unchecked Sendable {
-    // because libnats locks what its threads share, and the pointer never changes
-
-    /// SAFETY: valid until deinit, which listeners outlive by holding the link.
-    private let link: OpaquePointer
-
+    /// - Parameters:
+    ///   - wake: raised at the end of each connection.
+    ///   - isDriven: whether one thread reads and writes, by `drive`.
     init(
-      _ access: NATSAccess, named name: String, drivenWith wake: EventCounter? = nil
-    ) throws(NATSError) {
-      var options = unsafe fb_nats_options()
-      unsafe options.is_secure = access.isSecure
-      unsafe options.is_driven = wake != nil
-      unsafe options.wake_descriptor = wake?.number ?? -1
-      var texts: [String?] = [access.url, name, access.certificates, nil, nil, nil, nil, nil]
-      switch access.proof {
-      case .nobody: break
-      case .password(let user, let password): (texts[3], texts[4]) = (user, password)
-      case .key(let key, let seed): (texts[5], texts[7]) = (key, seed)
-      case .token(let jwt, let seed): (texts[6], texts[7]) = (jwt, seed)
-      }
-      // SAFETY: the texts live during the call, which copies them.
-      let (opened, message) = unsafe withCTexts(texts) { texts in
-        unsafe options.url = texts[0]
-        unsafe options.name = texts[1]
-        unsafe options.certificates = texts[2]
-        unsafe options.user = texts[3]
-        unsafe options.password = texts[4]
-        unsafe options.public_key = texts[5]
-        unsafe options.jwt = texts[6]
-        unsafe options.seed = texts[7]
-        return unsafe withMessage { unsafe fb_nats_open(&options, $0) }
-      }
-      guard let opened = unsafe opened else { throw NATSError(description: message) }
-      unsafe link = opened
+      _ access: NATSAccess, named name: String, wake: EventCounter? = nil, isDriven: Bool = false
+    ) {
+      self.access = access
+      self.name = name
+      self.wake = wake
+      self.isDriven = isDriven
     }
 
-    deinit { unsafe fb_nats_close(link) }
+    // MARK: Connecting
 
-    var isConnected: Bool { unsafe fb_nats_is_connected(link) }
-    var connectionCount: UInt64 { unsafe fb_nats_connection_count(link) }
-    /// The newest error, such as a refused password; empty for none.
-    var lastError: String {
-      unsafe withMessage { unsafe fb_nats_last_error(link, $0) }.message
+    /// Connects once if there is no connection and it is time to try, which may take seconds.
+    /// - Returns: whether there is a connection.
+    /// - Throws: if the first connection fails for a reason that somebody must remove. Later ones
+    ///   are tried for ever: the server's operator may be changing it.
+    func connectIfDue() throws(NATSFailure) -> Bool {
+      if isConnected { return true }
+      if let connection { leave(connection) }
+      let server = state.withLock { state -> NATSAccess.Server? in
+        guard state.retryAt.isPast else { return nil }
+        let all = [access.server] + state.learned
+        return all[state.attempts % all.count]
+      }
+      guard let server else { return false }
+      do throws(NATSFailure) {
+        let connection = try NATSConnection(
+          access, to: server, named: name, wake: wake, isDriven: isDriven)
+        state.withLock { state in
+          state.connection = connection
+          state.count += 1
+          state.attempts = 0
+          state.failure = nil
+        }
+        return true
+      } catch {
+        let isFirst = state.withLock { state in
+          state.attempts += 1
+          state.retryAt = Self.retry(after: state.attempts)
+          // What a server of the cluster says about its others proves nothing.
+          if server == access.server || state.failure == nil { state.failure = error }
+          return state.count == 0
+        }
+        if isFirst, error.isLasting, server == access.server { throw error }
+        return false
+      }
     }
+
+    /// With jitter, so that many bridges do not connect at once, and never so late that a user
+    /// waits.
+    private static func retry(after attempts: Int) -> Deadline {
+      let mostMs = min(2000, 100 << min(attempts, 5))
+      return .after(.milliseconds(Int.random(in: mostMs / 2...mostMs)))
+    }
+
+    private func leave(_ ended: NATSConnection) {
+      let why = end(of: ended)
+      let learned = ended.learnedServers().compactMap { access.learned($0) }
+      state.withLock { state in
+        state.failure = why
+        state.learned = learned
+        state.connection = nil
+        state.retryAt = Self.retry(after: 0)
+      }
+    }
+
+    private func end(of connection: NATSConnection) -> NATSFailure {
+      let detail = connection.lastError
+      return NATSFailure(
+        kind: .unreachable, url: access.url, credential: access.credential,
+        detail: detail.isEmpty ? "the connection ended" : detail)
+    }
+
+    /// When the next attempt is due.
+    var retryAt: Deadline { state.withLock { $0.retryAt } }
+    /// Why there is no connection; nil if there is one, or no attempt has ended yet.
+    var failure: NATSFailure? {
+      let (connection, known) = state.withLock { ($0.connection, $0.failure) }
+      guard let connection else { return known }
+      return connection.isConnected ? nil : end(of: connection)
+    }
+
+    private var connection: NATSConnection? { state.withLock { $0.connection } }
+    var isConnected: Bool { connection?.isConnected ?? false }
+    /// How often it has connected.
+    var connectionCount: UInt64 { state.withLock { $0.count } }
+    func takeRefusals() -> [String] { connection?.takeRefusals() ?? [] }
 
     // MARK: Driving
 
-    var descriptor: Int32 { unsafe fb_nats_descriptor(link) }
-    var wantsWrite: Bool { unsafe fb_nats_wants_write(link) }
+    /// The socket to wait for; -1 while there is none.
+    var descriptor: Int32 { connection?.descriptor ?? -1 }
+    var wantsWrite: Bool { connection?.wantsWrite ?? false }
 
-    func drive(canRead: Bool, canWrite: Bool) { unsafe fb_nats_drive(link, canRead, canWrite) }
+    func drive(canRead: Bool, canWrite: Bool) {
+      connection?.drive(canRead: canRead, canWrite: canWrite)
+    }
 
     // MARK: Messages
 
-    @discardableResult
-    func publish(_ bytes: [UInt8], to subject: String, reply: String? = nil) -> Bool {
-      // SAFETY: the bytes and texts live during the call, which copies them.
-      unsafe bytes.withUnsafeBufferPointer { bytes in
-        unsafe fb_nats_publish(link, subject, reply, bytes.baseAddress, bytes.count)
-      }
+    private func present() throws(NATSError) -> NATSConnection {
+      guard let connection else { throw NATSError(description: "there is no connection") }
+      return connection
     }
 
-    /// Receives a subject.
-    /// - Parameters:
-    ///   - mostMessages: how many messages wait here at most.
-    ///   - mostBytes: how many bytes they have together at most.
+    @discardableResult
+    func publish(_ bytes: [UInt8], to subject: String, reply: String? = nil) -> Bool {
+      connection?.publish(bytes, to: subject, reply: reply) ?? false
+    }
+
     func listen(
       to subject: String, mostMessages: Int32, mostBytes: Int32
     ) throws(NATSError) -> NATSListener {
-      guard let listener = unsafe fb_nats_listen(link, subject, mostMessages, mostBytes) else {
-        let why = lastError
-        throw NATSError(
-          description: "cannot subscribe to \(subject): "
-            + (why.isEmpty ? "the connection is closed" : why))
-      }
-      return unsafe NATSListener(listener, of: self)
+      try present().listen(to: subject, mostMessages: mostMessages, mostBytes: mostBytes)
     }
 
     // MARK: Streams
 
-    /// A stream's properties, as it is made if it is missing.
-    struct Stream {
-      var name: String
-      var subjects: String
-      var isInMemory = false
-      var mostPerSubject: Int64 = -1
-      var mostBytes: Int64
-      var mostAge = Duration.zero
-      var duplicates = Duration.zero
+    /// When a stream was made, in nanoseconds since 1970 by the server's clock.
+    func madeNs(of stream: String) throws(NATSError) -> UInt64 { try present().madeNs(of: stream) }
 
-      /// A bucket of the key-value store, which keeps the newest value of each key.
-      static func bucket(_ name: String, isInMemory: Bool, mostBytes: Int64) -> Stream {
-        Stream(
-          name: "KV_" + name, subjects: "$KV.\(name).>", isInMemory: isInMemory,
-          mostPerSubject: 1, mostBytes: mostBytes)
-      }
+    func makeStream(_ stream: NATSStream) throws(NATSError) -> UInt64 {
+      try present().makeStream(stream)
     }
 
-    /// - Returns: when the stream was made, in nanoseconds since 1970 by the server's clock.
-    func makeStream(_ stream: Stream) throws(NATSError) -> UInt64 {
-      var wanted = unsafe fb_nats_stream()
-      unsafe wanted.in_memory = stream.isInMemory
-      unsafe wanted.most_per_subject = stream.mostPerSubject
-      unsafe wanted.most_bytes = stream.mostBytes
-      unsafe wanted.most_age_ns = Int64(clamping: stream.mostAge.clampedNanoseconds)
-      unsafe wanted.duplicates_ns = Int64(clamping: stream.duplicates.clampedNanoseconds)
-      unsafe wanted.is_bucket = stream.name.hasPrefix("KV_")
-      var madeNs: UInt64 = 0
-      // SAFETY: the texts live during the call, which copies them.
-      let (status, message) = unsafe withCTexts([stream.name, stream.subjects]) { texts in
-        unsafe wanted.name = texts[0]
-        unsafe wanted.subjects = texts[1]
-        return unsafe withMessage { unsafe fb_nats_make_stream(link, &wanted, &madeNs, $0) }
-      }
-      if status != 0 { throw NATSError(description: message) }
-      return madeNs
-    }
-
-    /// Stores a message.
-    /// - Parameters:
-    ///   - id: by which the server recognizes a repetition.
-    ///   - revision: the subject's expected present sequence number, 0 for no message; nil for any.
-    /// - Returns: its sequence number; nil if another one was stored meanwhile.
     func store(
       _ bytes: [UInt8], in stream: String, as subject: String, id: String? = nil,
       over revision: UInt64? = nil
     ) throws(NATSError) -> UInt64? {
-      var sequence: UInt64 = 0
-      let expected = revision.map { Int64(clamping: $0) } ?? -1
-      // SAFETY: the bytes and texts live during the call, which copies them.
-      let (status, message) = unsafe bytes.withUnsafeBufferPointer { bytes in
-        unsafe withMessage {
-          unsafe fb_nats_store(
-            link, stream, subject, bytes.baseAddress, bytes.count, id, expected, &sequence, $0)
-        }
-      }
-      switch Int(status) {
-      case FB_NATS_STORED: return sequence
-      case FB_NATS_OTHER_REVISION: return nil
-      default: throw NATSError(description: message)
-      }
+      try present().store(bytes, in: stream, as: subject, id: id, over: revision)
     }
 
-    /// The newest message of a subject; nil for none.
     func newest(
       in stream: String, _ subject: String, atMost limit: Int
     ) throws(NATSError) -> NATSMessage? {
-      var found = unsafe fb_nats_message()
-      let (status, message) = unsafe withMessage {
-        unsafe fb_nats_newest(link, stream, subject, &found, $0)
-      }
-      if status < 0 { throw NATSError(description: message) }
-      return status == 0 ? nil : unsafe NATSMessage(taking: &found, atMost: limit)
+      try present().newest(in: stream, subject, atMost: limit)
     }
 
-    /// Receives a stream's messages in order.
-    /// - Returns: the number of messages that are in the stream already.
     func follow(
-      _ stream: String, _ subject: String, newestOnly: Bool, sinceNs: UInt64 = 0
+      _ stream: String, _ subject: String, from start: NATSStart
     ) throws(NATSError) -> (listener: NATSListener, pending: UInt64) {
-      var pending: UInt64 = 0
-      let (listener, message) = unsafe withMessage {
-        unsafe fb_nats_follow(link, stream, subject, newestOnly, sinceNs, &pending, $0)
-      }
-      guard let listener = unsafe listener else { throw NATSError(description: message) }
-      return (unsafe NATSListener(listener, of: self), pending)
+      try present().follow(stream, subject, from: start)
     }
   }
 
-  /// A received message. One that is longer than its reader allows has no bytes.
-  struct NATSMessage: Sendable {
-    let subject: String
-    let bytes: [UInt8]
-    let sequence: UInt64
-    /// When the server stored it, in nanoseconds since 1970 by its clock.
-    let serverNs: UInt64
-    /// The number of messages that follow in the stream.
-    let pending: UInt64
-    /// Whether it says that no stream stores the subject.
-    let isUnhandled: Bool
+  /// A stream's properties, as it is made if it is missing.
+  struct NATSStream {
+    var name: String
+    var subjects: String
+    var isInMemory = false
+    var mostPerSubject: Int64 = -1
+    var mostBytes: Int64
+    var mostAge = Duration.zero
+    var duplicates = Duration.zero
 
-    fileprivate init(taking message: inout fb_nats_message, atMost limit: Int) {
-      subject = unsafe String(cString: message.subject)
-      let count = unsafe message.count <= limit ? message.count : 0
-      // SAFETY: libnats says how many bytes there are, and keeps them until the message is freed.
-      bytes = unsafe Array(UnsafeBufferPointer(start: message.bytes, count: count))
-      sequence = unsafe message.sequence
-      serverNs = unsafe message.server_ns
-      pending = unsafe message.pending
-      isUnhandled = unsafe message.is_unhandled
-      unsafe fb_nats_message_free(&message)
+    /// A bucket of the key-value store, which keeps the newest value of each key.
+    static func bucket(_ name: String, isInMemory: Bool, mostBytes: Int64) -> NATSStream {
+      NATSStream(
+        name: "KV_" + name, subjects: "$KV.\(name).>", isInMemory: isInMemory,
+        mostPerSubject: 1, mostBytes: mostBytes)
     }
   }
 
-  /// The messages of a subject that wait here. One thread at a time may use it.
-  @safe final class NATSListener: @unchecked Sendable {
-    // because libnats locks what its threads share, and the pointer never changes
-
-    /// SAFETY: valid until deinit, which happens before the link's.
-    private let listener: OpaquePointer
-    private let link: NATSLink
-
-    fileprivate init(_ listener: OpaquePointer, of link: NATSLink) {
-      unsafe self.listener = listener
-      self.link = link
-    }
-
-    deinit { unsafe fb_nats_listener_free(listener) }
-
-    enum Result {
-      case message(NATSMessage)
-      case nothing
-      /// Messages were dropped, because too many waited, or the listener has ended.
-      case interrupted
-    }
-
-    func next(within limit: Duration = .zero, atMost byteLimit: Int) -> Result {
-      var message = unsafe fb_nats_message()
-      let limitMs = Int64(limit.clampedNanoseconds / 1_000_000)
-      switch unsafe fb_nats_next(listener, limitMs, &message) {
-      case 1: return .message(unsafe NATSMessage(taking: &message, atMost: byteLimit))
-      case 0: return .nothing
-      default: return .interrupted
-      }
-    }
-
-    var droppedCount: Int64 { unsafe fb_nats_dropped(listener) }
-  }
-
-  /// Calls with a buffer for a message of CNATS, and returns the message too.
-  private func withMessage<Result>(
-    _ body: (UnsafeMutablePointer<CChar>) -> Result
-  ) -> (result: Result, message: String) {
-    var buffer = [CChar](repeating: 0, count: Int(FB_NATS_MESSAGE_BYTES))
-    // SAFETY: the functions write at most that many bytes, and end them with a zero.
-    let result = unsafe buffer.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
-    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return (result, String(decoding: bytes, as: UTF8.self).plain)
-  }
-
-  /// Calls with texts as C strings, of which some may be nil, and wipes them.
-  private func withCTexts<Result>(
-    _ texts: [String?], _ body: ([UnsafePointer<CChar>?]) throws -> Result
-  ) rethrows -> Result {
-    let copies = unsafe texts.map { text -> UnsafeMutableBufferPointer<CChar>? in
-      guard let text else { return nil }
-      let bytes = text.utf8.map { CChar(bitPattern: $0) } + [0]
-      let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)
-      _ = unsafe copy.initialize(from: bytes)
-      return unsafe copy
-    }
-    defer {
-      for index in unsafe copies.indices {
-        guard let copy = unsafe copies[index] else { continue }
-        unsafe copy.update(repeating: 0)
-        unsafe copy.deallocate()
-      }
-    }
-    return unsafe try body(
-      copies.map { unsafe $0.flatMap { unsafe UnsafePointer($0.baseAddress) } })
+  /// Where to begin in a stream.
+  enum NATSStart {
+    case first
+    /// The newest message of each subject.
+    case newestOnly
+    /// By the server's clock, in nanoseconds since 1970.
+    case time(ns: UInt64)
+    case sequence(UInt64)
   }
 #endif

@@ -12,11 +12,16 @@
     private let link: NATSLink
     private let exchange: NoteExchange
     private let wake: EventCounter
-    private let notes: NATSListener
-    private let acknowledgements: NATSListener
-    /// Changes of settings and of other machines, of which only the fact counts here.
-    private let suites: NATSListener
-    private let machines: NATSListener
+    private let inbox: String
+
+    /// What one connection receives.
+    private struct Listeners {
+      let notes: NATSListener
+      let acknowledgements: NATSListener
+      /// Changes of settings and of other machines, of which only the fact counts here.
+      let suites: NATSListener
+      let machines: NATSListener
+    }
 
     /// Notes that wait here at most; the server keeps the newest of each name.
     private static let mostNotes: Int32 = 4096
@@ -27,11 +32,11 @@
     init(_ core: BridgeCore, in directory: borrowing Directory, _ start: BridgeState.Start) throws {
       self.core = core
       wake = try EventCounter()
-      let link = try core.link(named: "notes", drivenWith: wake)
+      let link = core.link(named: "notes", wake: wake, isDriven: true)
       self.link = link
       let inbox = "_INBOX.framebus-" + String(UInt64.random(in: 0 ... .max), radix: 36)
-      let subjects = core.subjects
-      let prefix = subjects.notes(of: core.machine)
+      self.inbox = inbox
+      let prefix = core.subjects.notes(of: core.machine)
       exchange = try NoteExchange(
         core.center, in: directory, as: core.machine, machineID: start.machineID,
         start: start.number
@@ -41,24 +46,31 @@
           note.bytes, to: prefix + BridgeSubjects.token(note.name),
           reply: "\(inbox).\(note.position)")
       }
-      notes = try link.listen(
-        to: subjects.allNotes, mostMessages: Self.mostNotes, mostBytes: 4 << 20)
-      acknowledgements = try link.listen(
-        to: inbox + ".*", mostMessages: Self.mostNotes, mostBytes: 1 << 20)
-      suites = try link.listen(
-        to: BridgeSubjects.allKeys(of: subjects.suiteBucket), mostMessages: 256,
-        mostBytes: 16 << 20)
-      machines = try link.listen(
-        to: BridgeSubjects.allKeys(of: subjects.machineBucket), mostMessages: 1024,
-        mostBytes: 8 << 20)
+    }
+
+    private func listen() throws(NATSError) -> Listeners {
+      let subjects = core.subjects
+      return Listeners(
+        notes: try link.listen(
+          to: subjects.allNotes, mostMessages: Self.mostNotes, mostBytes: 4 << 20),
+        acknowledgements: try link.listen(
+          to: inbox + ".*", mostMessages: Self.mostNotes, mostBytes: 1 << 20),
+        suites: try link.listen(
+          to: BridgeSubjects.allKeys(of: subjects.suiteBucket), mostMessages: 256,
+          mostBytes: 16 << 20),
+        machines: try link.listen(
+          to: BridgeSubjects.allKeys(of: subjects.machineBucket), mostMessages: 1024,
+          mostBytes: 8 << 20))
     }
 
     var figures: NoteFigures { exchange.figures }
-    var lastError: String { link.lastError }
+    var failure: NATSFailure? { link.failure }
     var isConnected: Bool { link.isConnected }
 
     /// Runs until the stop.
+    /// - Throws: what keeps the first connection from being made, if it will not pass by itself.
     func run(_ stop: StopSignal) throws {
+      var listeners: Listeners?
       var connections: UInt64 = 0
       var due = Deadline.now
       var warnings: Set<String> = []
@@ -67,7 +79,21 @@
           let names = core.group.bridgePolicy.notifications
           for why in exchange.follow(names) where warnings.insert(why).inserted { core.warn(why) }
           exchange.resend(unacknowledgedFor: 1_000_000_000)
+          core.sayRefusals(of: link)
           due = .after(Self.pace)
+        }
+        guard try link.connectIfDue() else {
+          listeners = nil
+          _ = try waitUntilReadable([stop.descriptorNumber], until: min(due, link.retryAt))
+          continue
+        }
+        if listeners == nil || link.connectionCount != connections {
+          connections = link.connectionCount
+          listeners = try? begin()
+        }
+        guard let listeners else {
+          _ = try waitUntilReadable([stop.descriptorNumber], until: .after(.milliseconds(50)))
+          continue
         }
         let events: EventLoop.Events = link.wantsWrite ? [.readable, .writable] : .readable
         let ready = try waitUntilReady(
@@ -80,27 +106,31 @@
           // A hung-up socket is read too, which is how libnats learns of it.
           link.drive(canRead: ready[2] != .writable, canWrite: ready[2].contains(.writable))
         }
-        takeNotes()
-        takeAcknowledgements()
-        takeDoorbells()
-        if link.connectionCount != connections {
-          connections = link.connectionCount
-          exchange.resend(unacknowledgedFor: 0)
-          core.work.request(.catchUp)
-        }
+        takeNotes(listeners.notes)
+        takeAcknowledgements(listeners.acknowledgements)
+        takeDoorbells(listeners)
       }
     }
 
-    private func takeNotes() {
+    /// Begins with a new connection. A message to this bridge itself says when the server has begun
+    /// to send notes: what it stored before that is read from its stream.
+    private func begin() throws(NATSError) -> Listeners {
+      let listeners = try listen()
+      link.publish([], to: inbox + Self.begun)
+      exchange.resend(unacknowledgedFor: 0)
+      return listeners
+    }
+
+    private static let begun = ".0"
+
+    private func takeNotes(_ notes: NATSListener) {
       while true {
         var batch: [Note] = []
         var isInterrupted = false
         taking: while batch.count < Self.mostPerRound {
           switch notes.next(atMost: Note.maximumBytes) {
           case .message(let message):
-            if let note = Note(parsing: message.bytes), isOwn(note, message.subject) {
-              batch.append(note)
-            }
+            if let note = core.note(message) { batch.append(note) }
           case .nothing: break taking
           case .interrupted:
             isInterrupted = true
@@ -114,15 +144,14 @@
       }
     }
 
-    /// Whether a note came under its machine's subject, to which a server can restrict a machine.
-    private func isOwn(_ note: Note, _ subject: String) -> Bool {
-      subject == core.subjects.notes(of: note.machine) + BridgeSubjects.token(note.name)
-    }
-
-    private func takeAcknowledgements() {
+    private func takeAcknowledgements(_ acknowledgements: NATSListener) {
       while case .message(let message) = acknowledgements.next(atMost: Self.acknowledgementBytes) {
         guard let word = message.subject.split(separator: ".").last, let position = UInt64(word)
         else { continue }
+        if position == 0 {
+          core.work.request(.catchUp)
+          continue
+        }
         let isStored = !message.isUnhandled && isAcknowledgement(message.bytes)
         if isStored { exchange.acknowledge(position) } else { core.work.request(.streams) }
       }
@@ -134,12 +163,14 @@
       return text.hasPrefix("{") && text.contains("\"seq\"") && !text.contains("\"error\"")
     }
 
-    private func takeDoorbells() {
-      while case .message(let message) = suites.next(atMost: 0) {
+    private func takeDoorbells(_ listeners: Listeners) {
+      while case .message(let message) = listeners.suites.next(atMost: 0) {
         core.work.request(.suite(String(message.subject.split(separator: ".").last ?? "")))
       }
-      while case .message(let message) = machines.next(atMost: MachineReport.maximumBytes) {
-        if let report = MachineReport(parsing: message.bytes) { core.work.note(report) }
+      while case .message(let message) = listeners.machines.next(
+        atMost: MachineReport.maximumBytes)
+      {
+        if let report = core.report(message) { core.work.note(report) }
       }
     }
 
@@ -148,8 +179,5 @@
 
     /// Sends the newest note of each name to a server that has lost them.
     func sendAll() { exchange.resend(unacknowledgedFor: 0, all: true) }
-
-    /// Wakes the loop.
-    func poke() { wake.raise() }
   }
 #endif

@@ -17,8 +17,14 @@
     private var notesMadeNs: UInt64 = 0
     private var suites: [String: Suite] = [:]
     private var bucket: SuiteBucket?
-    private var wasConnected: Bool?
+    private var saidConnected = false
+    private var hasConnected = false
+    /// Since the last connection.
+    private var saidReasons: Set<String> = []
     private var recheckAt = Deadline.now
+    /// When streams that could not be made are tried again.
+    private var recheckStreamsAt = Deadline.never
+    private var streamWarnings: Set<String> = []
     private var warning = ""
 
     private struct Suite {
@@ -28,6 +34,8 @@
     }
 
     private static let pace = Duration.seconds(1)
+    /// Of all machines and names.
+    private static let mostNotes: UInt64 = 1024 * 256
     /// How often suites are compared although nothing is known to have changed.
     private static let recheckInterval = Duration.seconds(10)
 
@@ -39,11 +47,14 @@
     }
 
     /// Runs until the stop.
-    /// - Throws: if another machine has this one's name.
+    /// - Throws: if another machine has this one's name, or what keeps the first connection from
+    ///   being made, if it will not pass by itself.
     func run(_ stop: StopSignal) throws {
       while !stop.isRaised {
+        let pace = Deadline.after(Self.pace)
         _ = try waitUntilReadable(
-          [stop.descriptorNumber, core.work.counter.number], until: .after(Self.pace))
+          [stop.descriptorNumber, core.work.counter.number],
+          until: link.isConnected ? pace : min(pace, link.retryAt))
         let (requests, reports) = core.work.take()
         for request in requests {
           switch request {
@@ -53,13 +64,14 @@
           }
         }
         follow(core.group.bridgePolicy.suites)
-        sayConnection()
         directory.note(reports)
         if recheckAt.isPast {
           recheckAt = .after(Self.recheckInterval)
           for token in suites.keys { suites[token]?.isDue = true }
         }
-        guard link.isConnected else { continue }
+        defer { sayConnection() }
+        guard try link.connectIfDue() else { continue }
+        core.sayRefusals(of: link)
         do {
           try work()
           warning = ""
@@ -81,7 +93,7 @@
         mustCatchUp = true
         for token in suites.keys { suites[token]?.isDue = true }
       }
-      if !hasStreams { try makeStreams() }
+      if !hasStreams || recheckStreamsAt.isPast { try makeStreams() }
       if mustCatchUp { try catchUp() }
       try directory.report()
       guard let bucket else { return }
@@ -96,36 +108,50 @@
 
     // MARK: Streams
 
+    /// Makes the streams that are missing. What the server keeps in memory goes on without what it
+    /// keeps on its disk.
     private func makeStreams() throws {
       let subjects = core.subjects
       let madeNs = try link.makeStream(
         .init(
           name: subjects.notesStream, subjects: subjects.allNotes, isInMemory: true,
           mostPerSubject: 1, mostBytes: 64 << 20))
-      _ = try link.makeStream(
-        .init(
-          name: subjects.logStream, subjects: subjects.allLogs, mostBytes: BridgeLog.mostBytes,
-          mostAge: .seconds(7 * 86400), duplicates: .seconds(600)))
-      let suitesNs = try link.makeStream(
-        .bucket(subjects.suiteBucket, isInMemory: false, mostBytes: 128 << 20))
-      _ = try link.makeStream(
-        .bucket(subjects.machineBucket, isInMemory: true, mostBytes: 16 << 20))
-      bucket = SuiteBucket(link: link, name: subjects.suiteBucket, identity: suitesNs)
       // A server that restarted has lost what it kept in memory.
       if madeNs != notesMadeNs {
         notesMadeNs = madeNs
         notes.sendAll()
         mustCatchUp = true
       }
+      _ = try link.makeStream(
+        .bucket(subjects.machineBucket, isInMemory: true, mostBytes: 16 << 20))
       hasStreams = true
-      core.isReady.store(true, ordering: .releasing)
+      recheckStreamsAt = .never
+      makeStored("the settings wait") {
+        let suitesNs = try link.makeStream(
+          .bucket(subjects.suiteBucket, isInMemory: false, mostBytes: 128 << 20))
+        bucket = SuiteBucket(link: link, name: subjects.suiteBucket, identity: suitesNs)
+      }
+      makeStored("the log waits") {
+        _ = try link.makeStream(
+          .init(
+            name: subjects.logStream, subjects: subjects.allLogs, mostBytes: BridgeLog.mostBytes,
+            mostAge: .seconds(7 * 86400), duplicates: .seconds(600)))
+        core.isReady.store(true, ordering: .releasing)
+      }
+    }
+
+    private func makeStored(_ effect: String, _ make: () throws -> Void) {
+      do { try make() } catch {
+        recheckStreamsAt = .after(Self.recheckInterval)
+        if streamWarnings.insert("\(effect): \(error)").inserted { core.warn("\(effect): \(error)") }
+      }
     }
 
     /// Delivers the newest note of each machine and name, which may have been missed.
     private func catchUp() throws {
       let subjects = core.subjects
-      let stream = try link.follow(subjects.notesStream, subjects.allNotes, newestOnly: true)
-      var left = stream.pending
+      let stream = try link.follow(subjects.notesStream, subjects.allNotes, from: .newestOnly)
+      var left = min(stream.pending, Self.mostNotes)
       var batch: [Note] = []
       while left > 0 {
         guard
@@ -133,7 +159,7 @@
             within: .seconds(3), atMost: Note.maximumBytes)
         else { throw NATSError(description: "the server did not send its newest notifications") }
         left = min(left - 1, message.pending)
-        if let note = Note(parsing: message.bytes) { batch.append(note) }
+        if let note = core.note(message) { batch.append(note) }
         if batch.count == 256 || left == 0 {
           notes.deliver(batch)
           batch = []
@@ -184,13 +210,21 @@
     // MARK: Messages
 
     private func sayConnection() {
-      let isConnected = link.isConnected && notes.isConnected
-      if isConnected == wasConnected { return }
-      let why = [link.lastError, notes.lastError].first { !$0.isEmpty } ?? ""
-      // The first attempt is still under way.
-      if wasConnected == nil, !isConnected, why.isEmpty { return }
-      wasConnected = isConnected
-      core.sayConnected(isConnected, why)
+      if link.isConnected && notes.isConnected {
+        if !saidConnected { core.sayConnected() }
+        saidConnected = true
+        hasConnected = true
+        saidReasons = []
+        return
+      }
+      // None while the first attempt is under way.
+      guard let failure = link.failure ?? notes.failure else { return }
+      // Ends the bridge.
+      if failure.isLasting, !hasConnected { return }
+      saidConnected = false
+      if saidReasons.count < 16, saidReasons.insert(failure.reason).inserted {
+        core.sayDisconnected(failure.reason)
+      }
     }
 
     private func warnOnce(_ text: String) {

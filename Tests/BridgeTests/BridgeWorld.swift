@@ -12,19 +12,22 @@ import Testing
 final class NATSServer {
   let root: TemporaryRoot
   let port: OwnPort
-  private let settings: String
+  private var settings: String
   private let host: String
   private let network: OwnNetwork?
-  private let diskBytes: Int?
+  private var diskBytes: Int?
+  private let storeBytes: Int?
   private(set) var process: RunningProgram?
 
   /// - Parameters:
   ///   - settings: further lines of its configuration.
   ///   - waits: whether to wait until it is ready, which one of a cluster is only with another.
-  ///   - diskBytes: the size of a disk of its own; nil for this machine's.
+  ///   - diskBytes: the size of a disk of its own, which is empty at each start; nil for this
+  ///     machine's.
+  ///   - storeBytes: how much the server believes to have; nil for what its disk has.
   init(
-    settings: String = "", waits: Bool = true, diskBytes: Int? = nil, in network: OwnNetwork? = nil,
-    host: String = "127.0.0.1"
+    settings: String = "", waits: Bool = true, diskBytes: Int? = nil, storeBytes: Int? = nil,
+    in network: OwnNetwork? = nil, host: String = "127.0.0.1"
   ) throws {
     root = try TemporaryRoot()
     port = try OwnPort()
@@ -32,16 +35,22 @@ final class NATSServer {
     self.host = host
     self.network = network
     self.diskBytes = diskBytes
+    self.storeBytes = storeBytes
     try start(waits: waits)
   }
 
-  var address: String { "nats://127.0.0.1:\(port.number)" }
+  var address: String { "nats://\(host == "0.0.0.0" ? "127.0.0.1" : host):\(port.number)" }
 
-  func start(waits: Bool = true) throws {
+  /// - Parameter settings: in place of the former ones.
+  func start(
+    settings changed: String? = nil, waits: Bool = true, diskBytes changedBytes: Int? = nil
+  ) throws {
+    settings = changed ?? settings
+    diskBytes = changedBytes ?? diskBytes
     let (file, store) = (root.file("server.conf"), root.file("store"))
     let text = """
       listen: "\(host):\(port.number)"
-      jetstream { store_dir: "\(store)" }
+      jetstream { store_dir: "\(store)"\(storeBytes.map { ", max_file_store: \($0)" } ?? "") }
       \(settings)
       """
     try text.write(toFile: file, atomically: true, encoding: .utf8)
@@ -103,7 +112,19 @@ final class Machine {
       try network?.start(program[0], Array(arguments), environment: environment)
       ?? RunningProgram(program[0], Array(arguments), environment: environment)
     self.bridge = bridge
-    if waits { try bridge.waitForErrors("connected to ") }
+    if waits { try bridge.waitForErrors(" as \(name)\n") }
+  }
+
+  /// Stores the secret of the credential `nats/ACCOUNT`.
+  func seal(_ secret: String, _ account: String) throws {
+    let pipe = try OneWayPipe()
+    try writeFully(Array(secret.utf8), to: pipe.writeEnd.number)
+    let end = pipe.takeReadEnd()
+    let result = try RunningProgram(
+      "framebus", ["credential", "set", "nats", account] + options,
+      input: .descriptor(end.number)
+    ).finish()
+    guard result.status.isSuccess else { throw HarnessError(result.errors) }
   }
 
   @discardableResult

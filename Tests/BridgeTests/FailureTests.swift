@@ -17,9 +17,11 @@ import Testing
     log = true
     """
 
-  private func machine(_ name: String, _ server: NATSServer) throws -> Machine {
+  private func machine(
+    _ name: String, _ server: NATSServer, _ options: [String] = []
+  ) throws -> Machine {
     let machine = try Machine(name, bridging: Self.table)
-    try machine.connect(to: server.address)
+    try machine.connect(to: server.address, options)
     return machine
   }
 
@@ -34,7 +36,10 @@ import Testing
             cluster { name: c, listen: "127.0.0.1:\(port.number)", routes: [\(list)] }
             """, waits: false)
       }
-      let (one, two) = (try machine("one", servers[0]), try machine("two", servers[1]))
+      // Without encryption, other servers than the named one are used with this option only.
+      let (one, two) = (
+        try machine("one", servers[0], ["--plain"]), try machine("two", servers[1], ["--plain"])
+      )
       try one.suite("a.s").set(0, forKey: "k")
       try waitUntil("the cluster stores") {
         try two.suite("a.s").value(forKey: "k") == .integer(0)

@@ -5,6 +5,7 @@ import Testing
 @testable import AppGroup
 @testable import Bridge
 @testable import Platform
+@testable import SharedLog
 
 /// The log and the streams of all machines.
 @Suite(.serialized) struct LogAndDirectoryTests {
@@ -44,6 +45,83 @@ import Testing
           #expect(all.filter { $0.contains("line \(round) \(letter).") }.count == 1)
         }
       }
+    }
+  }
+
+  @Test func followingReaderNamesMachinesAndClocksAndLosesNothingWhenItsServerRestarts() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let (one, two) = (
+        try Machine("one", bridging: "log = true"), try Machine("two", bridging: "log = true")
+      )
+      try one.connect(to: server.address)
+      try two.connect(to: server.address, environment: fakeTime("-1h"), isConfined: false)
+      try waitUntil("the log is carried") {
+        try append("begin", on: two)
+        return try lines(one).contains { $0.contains("begin") }
+      }
+      let reader = try RunningProgram(
+        "framebus", ["log", "--all-machines", "--follow"] + one.options)
+      for round in 0..<3 {
+        try append("of one \(round).", on: one)
+        try append("of two \(round).", on: two)
+        try reader.waitForOutput("of two \(round).")
+        try reader.waitForOutput("of one \(round).")
+        try server.kill()
+        try append("cut \(round).", on: two)
+        try reader.waitForErrors("not connected: ")
+        try server.start()
+        try reader.waitForOutput("cut \(round).")
+      }
+      let result = try reader.end(with: SIGINT)
+      let shown = result.output.split(separator: "\n").map(String.init)
+      for round in 0..<3 {
+        for (text, machine) in [("of one", "one/"), ("of two", "two/"), ("cut", "two/")] {
+          let found = shown.filter { $0.contains("\(text) \(round).") }
+          #expect(found.count == 1 && found[0].contains(machine), "\(found)")
+        }
+      }
+      #expect(result.errors.contains("the clock of one is 0.0"), "\(result.errors)")
+      let hour = try #require(result.errors.firstRange(of: "the clock of two is 3"))
+      #expect(result.errors[hour.lowerBound...].contains("s behind the server's (± "))
+    }
+  }
+
+  /// The log's files have a quota; a flood removes lines that were not sent yet.
+  @Test func linesThatWereRemovedBeforeTheyCrossedAreCounted() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let one = try Machine("one", bridging: "log = true")
+      try one.connect(to: server.address)
+      try waitUntil("the log is carried") {
+        try append("begin", on: one)
+        return try lines(one).contains { $0.contains("begin") }
+      }
+      try server.kill()
+      try one.bridge?.waitForErrors("not connected")
+      let count = 20_000
+      do {
+        var options = LogOptions()
+        (options.rotateBytes, options.quotaBytes) = (256 << 10, 2 << 20)
+        options.overflow = .wait(atMost: .seconds(10))
+        let logger = try SharedLog.open(one.group, role: .host, options: options)
+        let line = String(repeating: "flood ", count: 50)
+        for number in 0..<count { logger.append(.info, "\(line)\(number)") }
+        try logger.close()
+      }
+      try server.start()
+      try append("after the flood", on: one)
+      try waitUntil("the line after it arrived") {
+        try lines(one).contains { $0.contains("after the flood") }
+      }
+      let result = try run("framebus", ["log", "--all-machines"] + one.options)
+      let shown = result.output.split(separator: "\n").filter { $0.contains("flood flood") }.count
+      let missing = result.errors.split(separator: "\n").compactMap { line -> Int? in
+        guard line.contains("are missing") else { return nil }
+        return line.split(separator: " ").compactMap { Int($0) }.first
+      }.reduce(0, +)
+      #expect(missing > 0 && shown > 0)
+      #expect(shown + missing >= count, "\(shown) shown, \(missing) missing of \(count)")
     }
   }
 

@@ -74,8 +74,12 @@ import Testing
     #expect(read.items.count == 2 && read.bytes == batch.bytes)
     #expect(read.lastLine?.metadata.map(\.value) == ["1", "<private>"])
     var seen = SeenLines()
-    let isNew = (1...2).map { _ in seen.isNew(record, of: note.machine) }
-    #expect(isNew == [true, false])
+    let places = (1...2).map { _ in seen.place(record, of: note.machine) }
+    #expect(places == [.first, .repeated])
+    let later = LogRecord(
+      wallNs: 1, monotonicNs: 2, run: run, sequence: 5, level: .info, label: "", message: "",
+      metadata: [], source: "", isCut: false)
+    #expect(seen.place(later, of: note.machine) == .next(missing: 3))
   }
 
   @Test(arguments: [

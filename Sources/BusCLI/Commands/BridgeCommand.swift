@@ -54,11 +54,15 @@ struct ConfinedBridge {
     // The variables say the same where the options do not.
     options.environment[GroupVariables.group] = "\(group.id)"
     if let root = global.root { options.environment[GroupVariables.home] = root }
+    // Stays open until the program has started.
     let secret = try Self.secret(of: bridge, store, global)
-    if let secret {
+    switch secret {
+    case .none: break
+    case .some(let secret):
       options.arguments.insert("--secret-fd=3", at: 0)
       options.inherited = [secret.number]
     }
+    defer { withExtendedLifetime(secret) {} }
     var confinement = Confinement.extension(in: group)
     if let path = bridge.caText {
       guard path.hasPrefix("/") else { throw UsageError("--ca \(path): use an absolute path") }

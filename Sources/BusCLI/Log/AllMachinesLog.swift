@@ -72,19 +72,26 @@ struct AllMachinesLog: ~Copyable {
   ) throws {
     sayClock(batch, &clocks)
     let machine = LogMachine(name: batch.machine.text, clockAheadNs: batch.clock?.aheadNs)
-    var gap: (count: UInt64, run: LogRun)?
+    var gap: (count: UInt64, run: String)?
     for item in batch.items {
       switch item {
-      case .missing(let count, let run): gap = (count, run)
+      case .missing(let count, let run): gap = (count, run.name)
       case .line(let record):
-        // A gap belongs to the line after it, with which it may arrive twice.
-        guard seen.isNew(record, of: batch.machine) else { continue }
-        if let gap, gap.run.name == record.run.name {
+        let known = gap
+        gap = nil
+        var missing: UInt64
+        switch seen.place(record, of: batch.machine) {
+        // A gap belongs to the line after it, with which it arrives twice.
+        case .repeated: continue
+        case .first: missing = known?.run == record.run.name ? known?.count ?? 0 : 0
+        // Also what the server removed before it was read.
+        case .next(let count): missing = count
+        }
+        if missing > 0 {
           terminal.warn(
-            "\(gap.count) lines of \(batch.machine)/\(gap.run.role) (pid \(gap.run.pid)) are"
+            "\(missing) lines of \(batch.machine)/\(record.run.role) (pid \(record.run.pid)) are"
               + " missing")
         }
-        gap = nil
         try body(record, machine)
       }
     }

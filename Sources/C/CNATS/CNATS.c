@@ -8,12 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-void fb_nats_say(char *message, natsStatus status, const char *what) {
+/// What libnats says about this thread's newest failure, without its place in libnats's source.
+static const char *reason(natsStatus status) {
   const char *detail = nats_GetLastError(NULL);
-  const char *text = natsStatus_GetText(status);
-  // libnats leaves the details of an earlier failure.
-  bool says_more = detail != NULL && detail[0] != 0;
-  snprintf(message, FB_NATS_MESSAGE_BYTES, "%s: %s", what, says_more ? detail : text);
+  if (detail == NULL || detail[0] == 0) return natsStatus_GetText(status);
+  const char *end = detail[0] == '(' ? strstr(detail, "): ") : NULL;
+  return end == NULL ? detail : end + 3;
+}
+
+void fb_nats_say(char *message, natsStatus status, const char *what) {
+  snprintf(message, FB_NATS_MESSAGE_BYTES, "%s: %s", what, reason(status));
 }
 
 static char *copy(const char *text) { return text == NULL ? NULL : strdup(text); }
@@ -29,22 +33,25 @@ static void wake(fb_nats *link) {
   if (link->wake_descriptor >= 0 && write(link->wake_descriptor, &one, sizeof one) < 0) return;
 }
 
+/// Notes why the connection ended, and where it was not permitted to go on.
 static void note_error(fb_nats *link, natsStatus status, const char *detail) {
+  const char *text = detail != NULL && detail[0] != 0 ? detail : natsStatus_GetText(status);
   pthread_mutex_lock(&link->lock);
-  snprintf(
-      link->error, sizeof link->error, "%s",
-      detail != NULL && detail[0] != 0 ? detail : natsStatus_GetText(status));
+  if (status != NATS_NOT_PERMITTED) {
+    snprintf(link->error, sizeof link->error, "%s", text);
+  } else if (link->refusal_count < FB_NATS_REFUSALS) {
+    snprintf(link->refusals[link->refusal_count++], FB_NATS_MESSAGE_BYTES, "%s", text);
+  }
   pthread_mutex_unlock(&link->lock);
 }
 
-static void connected(natsConnection *connection, void *context) {
-  (void)connection;
-  fb_nats *link = context;
-  pthread_mutex_lock(&link->lock);
-  link->error[0] = 0;
-  pthread_mutex_unlock(&link->lock);
-  atomic_fetch_add(&link->connections, 1);
-  wake(link);
+static void release(fb_nats *link) {
+  if (atomic_fetch_sub(&link->users, 1) > 1) return;
+  natsOptions_Destroy(link->options);
+  wipe(&link->jwt);
+  wipe(&link->seed);
+  pthread_mutex_destroy(&link->lock);
+  free(link);
 }
 
 static void disconnected(natsConnection *connection, void *context) {
@@ -55,21 +62,23 @@ static void disconnected(natsConnection *connection, void *context) {
   wake(link);
 }
 
+/// The last call for a connection.
+static void closed(natsConnection *connection, void *context) {
+  (void)connection;
+  wake(context);
+  release(context);
+}
+
 static void failed(
     natsConnection *connection, natsSubscription *subscription, natsStatus status, void *context) {
   (void)subscription;
   // Messages that were dropped here are counted by their listener.
   if (status == NATS_SLOW_CONSUMER) return;
+  // The connection's own error may be that of a later failure.
   const char *detail = NULL;
   natsConnection_GetLastError(connection, &detail);
-  note_error(context, status, detail);
-}
-
-// With jitter, so that many bridges do not connect at once, and never so late that a user waits.
-static int64_t delay(natsConnection *connection, int attempts, void *context) {
-  (void)connection, (void)context;
-  int64_t most = attempts < 5 ? 100 << attempts : 2000;
-  return most / 2 + random() % (most / 2 + 1);
+  note_error(context, status, status == NATS_NOT_PERMITTED ? reason(status) : detail);
+  wake(context);
 }
 
 static natsStatus hand_jwt(char **jwt, char **why, void *context) {
@@ -93,6 +102,7 @@ static natsStatus attach(
   (void)connection;
   fb_nats *link = loop;
   *user = link;
+  atomic_fetch_add(&link->users, 1);
   atomic_store(&link->socket, (int)socket);
   wake(link);
   return NATS_OK;
@@ -117,6 +127,7 @@ static natsStatus detach(void *user) {
   fb_nats *link = user;
   atomic_store(&link->socket, -1);
   wake(link);
+  release(link);
   return NATS_OK;
 }
 
@@ -124,61 +135,115 @@ static natsStatus detach(void *user) {
 #define SET(call) \
   if (status == NATS_OK) status = call
 
-fb_nats *fb_nats_open(const struct fb_nats_options *given, char *message) {
-  fb_nats *link = calloc(1, sizeof *link);
-  if (link == NULL) return NULL;
-  pthread_mutex_init(&link->lock, NULL);
-  atomic_store(&link->socket, -1);
-  link->wake_descriptor = given->wake_descriptor;
-  link->is_driven = given->is_driven;
-  link->jwt = copy(given->jwt);
-  link->seed = copy(given->seed);
+static natsStatus set_options(fb_nats *link, const struct fb_nats_options *given) {
+  char url[512];
+  snprintf(url, sizeof url, "nats://%s:%d", given->host, given->port);
   natsStatus status = natsOptions_Create(&link->options);
   natsOptions *options = link->options;
-  SET(natsOptions_SetURL(options, given->url));
+  SET(natsOptions_SetURL(options, url));
   SET(natsOptions_SetName(options, given->name));
   SET(natsOptions_SetTimeout(options, 5000));
-  SET(natsOptions_SetMaxReconnect(options, -1));
-  SET(natsOptions_SetCustomReconnectDelay(options, delay, link));
+  // The caller connects again, and so learns each time why that fails.
+  SET(natsOptions_SetAllowReconnect(options, false));
+  SET(natsOptions_SetIgnoreDiscoveredServers(options, !given->learns_servers));
   SET(natsOptions_SetPingInterval(options, 2000));
   SET(natsOptions_SetMaxPingsOut(options, 2));
   SET(natsOptions_SetWriteDeadline(options, 5000));
-  // A note that found no connection is sent again by its sender, who knows what is still true.
-  SET(natsOptions_SetReconnectBufSize(options, 65536));
+  // Of answers that wait here: as many KiB.
+  SET(natsOptions_SetMaxPendingMsgs(options, 16384));
   SET(natsOptions_SetSendAsap(options, !given->is_driven));
   SET(natsOptions_SetFailRequestsOnDisconnect(options, true));
-  SET(natsOptions_SetRetryOnFailedConnect(options, true, connected, link));
-  SET(natsOptions_SetReconnectedCB(options, connected, link));
   SET(natsOptions_SetDisconnectedCB(options, disconnected, link));
+  SET(natsOptions_SetClosedCB(options, closed, link));
   SET(natsOptions_SetErrorHandler(options, failed, link));
   if (given->is_secure) SET(natsOptions_SetSecure(options, true));
   if (given->is_secure) SET(natsOptions_SkipServerVerification(options, false));
   if (given->certificates != NULL) {
     SET(natsOptions_LoadCATrustedCertificates(options, given->certificates));
   }
+  if (given->certificate_name != NULL) {
+    SET(natsOptions_SetExpectedHostname(options, given->certificate_name));
+  }
   if (given->password != NULL) {
     SET(natsOptions_SetUserInfo(options, given->user, given->password));
+  } else if (given->token != NULL) {
+    SET(natsOptions_SetToken(options, given->token));
   } else if (link->jwt != NULL) {
     SET(natsOptions_SetUserCredentialsCallbacks(options, hand_jwt, link, sign, link));
   } else if (link->seed != NULL) {
     SET(natsOptions_SetNKey(options, given->public_key, sign, link));
   }
+  if (link->seed != NULL) {
+    unsigned char *signature = NULL;
+    int count = 0;
+    SET(nats_Sign(link->seed, "a", &signature, &count));
+    free(signature);
+  }
   if (given->is_driven) {
     SET(natsOptions_SetEventLoop(options, link, attach, watch_reading, watch_writing, detach));
   }
-  if (status == NATS_OK) {
-    status = natsConnection_Connect(&link->connection, options);
-    if (status == NATS_OK) connected(link->connection, link);
-    if (status == NATS_NOT_YET_CONNECTED) status = NATS_OK;
+  return status;
+}
+
+/// Says why a connection failed.
+static enum fb_nats_failure explain(
+    const struct fb_nats_options *given, natsStatus status, char *message) {
+  const char *fault = fb_nats_take_fault();
+  const char *detail = reason(status);
+  snprintf(message, FB_NATS_MESSAGE_BYTES, "%s", detail);
+  if (fault != NULL) {
+    snprintf(message, FB_NATS_MESSAGE_BYTES, "the server was cut off: %s", fault);
+    return FB_NATS_UNREACHABLE;
   }
-  if (status == NATS_OK && !given->is_driven) {
+  switch (status) {
+    case NATS_CONNECTION_AUTH_FAILED: return FB_NATS_REFUSED;
+    case NATS_SECURE_CONNECTION_WANTED: return FB_NATS_PLAIN;
+    case NATS_SSL_ERROR: {
+      // As libnats writes it if OpenSSL does not trust a certificate.
+      bool is_verdict = strstr(detail, ":depth=") != NULL || strstr(detail, ":expected=") != NULL;
+      return is_verdict ? FB_NATS_UNTRUSTED : FB_NATS_UNREACHABLE;
+    }
+    case NATS_NO_SERVER:
+    case NATS_TIMEOUT: fb_nats_explain(given->host, given->port, message);
+    default: return FB_NATS_UNREACHABLE;
+  }
+}
+
+fb_nats *fb_nats_open(
+    const struct fb_nats_options *given, enum fb_nats_failure *failure, char *message) {
+  *failure = FB_NATS_UNUSABLE;
+  fb_nats *link = calloc(1, sizeof *link);
+  if (link == NULL) return NULL;
+  pthread_mutex_init(&link->lock, NULL);
+  atomic_store(&link->socket, -1);
+  atomic_store(&link->users, 1);
+  link->wake_descriptor = given->wake_descriptor;
+  link->is_driven = given->is_driven;
+  link->jwt = copy(given->jwt);
+  link->seed = copy(given->seed);
+  natsStatus status = set_options(link, given);
+  if (status != NATS_OK) {
+    fb_nats_say(message, status, "the options of the connection are not usable");
+    release(link);
+    return NULL;
+  }
+  fb_nats_take_fault();
+  status = natsConnection_Connect(&link->connection, link->options);
+  if (status != NATS_OK) {
+    *failure = explain(given, status, message);
+    release(link);
+    return NULL;
+  }
+  // Until `closed`.
+  atomic_fetch_add(&link->users, 1);
+  if (!given->is_driven) {
     jsOptions js;
     jsOptions_Init(&js);
     js.Wait = FB_NATS_WAIT_MS;
     status = natsConnection_JetStream(&link->js, link->connection, &js);
   }
   if (status == NATS_OK) return link;
-  fb_nats_say(message, status, "cannot connect");
+  fb_nats_say(message, status, "cannot use the connection");
   fb_nats_close(link);
   return NULL;
 }
@@ -186,31 +251,47 @@ fb_nats *fb_nats_open(const struct fb_nats_options *given, char *message) {
 void fb_nats_close(fb_nats *link) {
   if (link == NULL) return;
   jsCtx_Destroy(link->js);
-  if (link->connection != NULL) natsConnection_Close(link->connection);
+  natsConnection_Close(link->connection);
   natsConnection_Destroy(link->connection);
-  natsOptions_Destroy(link->options);
-  wipe(&link->jwt);
-  wipe(&link->seed);
-  pthread_mutex_destroy(&link->lock);
-  free(link);
+  release(link);
 }
 
 bool fb_nats_is_connected(fb_nats *link) {
   return natsConnection_Status(link->connection) == NATS_CONN_STATUS_CONNECTED;
 }
 
-uint64_t fb_nats_connection_count(fb_nats *link) { return atomic_load(&link->connections); }
-
 void fb_nats_last_error(fb_nats *link, char *message) {
+  const char *fault = fb_nats_take_fault();
   pthread_mutex_lock(&link->lock);
   memcpy(message, link->error, sizeof link->error);
   pthread_mutex_unlock(&link->lock);
-  // Before the first connection, only the connection knows.
-  const char *detail = NULL;
-  if (message[0] == 0 && !fb_nats_is_connected(link) &&
-      natsConnection_GetLastError(link->connection, &detail) != NATS_OK && detail != NULL) {
-    snprintf(message, FB_NATS_MESSAGE_BYTES, "%s", detail);
+  if (fault != NULL) {
+    snprintf(message, FB_NATS_MESSAGE_BYTES, "the server was cut off: %s", fault);
   }
+}
+
+bool fb_nats_take_refusal(fb_nats *link, char *message) {
+  pthread_mutex_lock(&link->lock);
+  bool has_one = link->refusal_count > 0;
+  if (has_one) memcpy(message, link->refusals[--link->refusal_count], FB_NATS_MESSAGE_BYTES);
+  pthread_mutex_unlock(&link->lock);
+  return has_one;
+}
+
+bool fb_nats_learned_server(fb_nats *link, int index, char *address) {
+  char **servers = NULL;
+  int count = 0;
+  if (natsConnection_GetDiscoveredServers(link->connection, &servers, &count) != NATS_OK) {
+    return false;
+  }
+  bool has_one = index < count;
+  if (has_one) {
+    const char *host = strstr(servers[index], "://");
+    snprintf(address, FB_NATS_MESSAGE_BYTES, "%s", host == NULL ? "" : host + 3);
+  }
+  for (int each = 0; each < count; each++) free(servers[each]);
+  free(servers);
+  return has_one;
 }
 
 int fb_nats_descriptor(fb_nats *link) { return atomic_load(&link->socket); }

@@ -3,7 +3,31 @@
 #ifdef FRAMEBUS_MEDIA
 #include "Link.h"
 
+#include <stdio.h>
 #include <string.h>
+
+static int say_stream(char *message, natsStatus status, jsErrCode code, const char *name) {
+  bool has_none = status == NATS_NO_RESPONDERS || code == JSNotEnabledErr ||
+                  code == JSNotEnabledForAccountErr;
+  if (has_none) {
+    snprintf(
+        message, FB_NATS_MESSAGE_BYTES,
+        "the server has no JetStream for this user: enable it in the server's configuration");
+  } else {
+    fb_nats_say(message, status, name);
+  }
+  return 1;
+}
+
+int fb_nats_stream_made(fb_nats *link, const char *stream, uint64_t *made_ns, char *message) {
+  jsStreamInfo *info = NULL;
+  jsErrCode code = 0;
+  natsStatus status = js_GetStreamInfo(&info, link->js, stream, NULL, &code);
+  if (status != NATS_OK) return say_stream(message, status, code, stream);
+  *made_ns = (uint64_t)info->Created;
+  jsStreamInfo_Destroy(info);
+  return 0;
+}
 
 int fb_nats_make_stream(
     fb_nats *link, const struct fb_nats_stream *wanted, uint64_t *made_ns, char *message) {
@@ -37,10 +61,7 @@ int fb_nats_make_stream(
       status = js_GetStreamInfo(&info, link->js, wanted->name, NULL, &code);
     }
   }
-  if (status != NATS_OK) {
-    fb_nats_say(message, status, wanted->name);
-    return 1;
-  }
+  if (status != NATS_OK) return say_stream(message, status, code, wanted->name);
   *made_ns = (uint64_t)info->Created;
   jsStreamInfo_Destroy(info);
   return 0;
@@ -89,23 +110,28 @@ int fb_nats_newest(
 }
 
 fb_nats_listener *fb_nats_follow(
-    fb_nats *link, const char *stream, const char *subject, bool newest_only, uint64_t since_ns,
+    fb_nats *link, const char *stream, const char *subject, struct fb_nats_start start,
     uint64_t *pending, char *message) {
   jsSubOptions options;
   jsSubOptions_Init(&options);
   options.Stream = stream;
   options.Ordered = true;
-  if (newest_only) {
+  if (start.newest_only) {
     options.Config.DeliverPolicy = js_DeliverLastPerSubject;
-  } else if (since_ns > 0) {
+  } else if (start.sequence > 0) {
+    options.Config.DeliverPolicy = js_DeliverByStartSequence;
+    options.Config.OptStartSeq = start.sequence;
+  } else if (start.since_ns > 0) {
     options.Config.DeliverPolicy = js_DeliverByStartTime;
-    options.Config.OptStartTime = (int64_t)since_ns;
+    options.Config.OptStartTime = (int64_t)start.since_ns;
   }
   natsSubscription *subscription = NULL;
   jsErrCode code = 0;
   natsStatus status =
       js_SubscribeSync(&subscription, link->js, subject, NULL, &options, &code);
   if (status == NATS_OK) {
+    // A server that keeps to flow control never sends as much ahead.
+    natsSubscription_SetPendingLimits(subscription, 65536, 64 << 20);
     jsConsumerInfo *info = NULL;
     status = natsSubscription_GetConsumerInfo(&info, subscription, NULL, &code);
     if (status == NATS_OK) {

@@ -44,10 +44,12 @@ import Platform
   extension BridgeProgram {
     private func access() throws -> NATSAccess {
       let address = try bridge.address()
-      var access = NATSAccess(url: address.url)
+      var access = NATSAccess(host: address.host, port: address.port)
       access.isSecure = address.isSecure
+      access.isPlainAllowed = bridge.plain
       access.certificates = bridge.caText
       guard let text = bridge.credential else { return access }
+      access.credential = text
       guard let number = program.secretFd else {
         throw UsageError("--credential: start the bridge as `framebus bridge`, which opens it")
       }
@@ -102,8 +104,7 @@ import Platform
         try? state.set(saved)
       case .disconnected(let why):
         terminal.warn(
-          "not connected to \(saved.server): \(why.isEmpty ? "no answer" : why);"
-            + " the bridge tries again until it succeeds")
+          "not connected to \(saved.server): \(why); the bridge tries again until it succeeds")
         try? state.set(saved)
       }
     }
@@ -112,11 +113,11 @@ import Platform
       _ access: NATSAccess, _ machine: MachineName
     ) -> BridgeState.Connection {
       var connection = BridgeState.Connection()
-      connection.server = access.isSecure ? "tls" + access.url.dropFirst(4) : access.url
+      connection.server = access.url
       connection.machine = machine.text
       connection.credential = bridge.credential ?? ""
       connection.certificates = bridge.caText ?? ""
-      connection.isPlain = !access.isSecure
+      connection.isPlain = access.isPlainAllowed
       connection.processID = Int(currentProcessID())
       return connection
     }
@@ -134,7 +135,8 @@ import Platform
     /// Writes batches of lines for `framebus log`: the count of bytes, in little endian, and a
     /// batch. A count of 0 says that all present lines are written.
     private func writeLog(of group: AppGroup, _ access: NATSAccess, _ stop: StopSignal) throws {
-      let reader = try GroupLogReader(group, access)
+      let terminal = global.terminal
+      let reader = GroupLogReader(group, access) { terminal.warn($0) }
       try reader.run(sinceNs: program.since, follows: program.follow, stop) { batch in
         let bytes = batch?.bytes ?? []
         var count: [UInt8] = []
@@ -160,14 +162,16 @@ import Platform
           let seed = Self.line(after: "BEGIN USER NKEY SEED", in: lines)
         else { throw UsageError("the credential is not a .creds file with a JWT and a seed") }
         ProductLog.leaveOut(seed)
-        self = .token(jwt: jwt, seed: seed)
+        self = .jwt(jwt, seed: seed)
         return
       }
       ProductLog.leaveOut(text)
       let isSeed = text.hasPrefix("SU") && text.utf8.count == 58
-      self =
-        isSeed && account.hasPrefix("U") && account.utf8.count == 56
-        ? .key(public: account, seed: text) : .password(user: account, password: text)
+      if isSeed && account.hasPrefix("U") && account.utf8.count == 56 {
+        self = .key(public: account, seed: text)
+      } else {
+        self = account == "token" ? .token(text) : .password(user: account, password: text)
+      }
     }
 
     private static func line(after mark: String, in lines: [String]) -> String? {

@@ -17,7 +17,8 @@ public struct BridgeOptions: ParsableArguments {
       "Credential that proves who connects.",
       discussion: """
         A password, with its user as the account; the seed of an NKey, with the public key as the \
-        account; or the text of a .creds file with a JWT and its seed.
+        account; the text of a .creds file with a JWT and its seed; or a token, with the account \
+        “token”.
         """,
       valueName: "service/account"))
   public var credential: String?
@@ -39,7 +40,8 @@ public struct BridgeOptions: ParsableArguments {
 
   /// The server's address without secrets.
   public struct Address: Hashable, Sendable {
-    public let url: String
+    public let host: String
+    public let port: Int
     public let isSecure: Bool
   }
 
@@ -54,7 +56,7 @@ public struct BridgeOptions: ParsableArguments {
     if isTLS && plain { throw UsageError("tls:// and --plain exclude each other; use one") }
     let isLocal = Authority.isLoopback(authority.host)
     return Address(
-      url: "nats://\(authority.host):\(authority.port ?? 4222)",
+      host: authority.host, port: authority.port ?? 4222,
       isSecure: isTLS || (!plain && !isLocal))
   }
 

@@ -5,6 +5,8 @@
 // Nothing here knows groups: subjects, streams and messages are the caller's. Every call that waits
 // for the server has a timeout, and every message is bounded by its caller.
 #pragma once
+#include "CNATSGuard.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,34 +16,59 @@ typedef struct fb_nats_listener fb_nats_listener;
 
 /// How to connect. Texts are copied; the secrets are wiped when the connection is closed.
 struct fb_nats_options {
-  /// Such as nats://HOST:4222.
-  const char *url;
+  const char *host;
+  int port;
   /// The client's name, for the server's operator.
   const char *name;
-  /// A user with a password, or a public NKey with its seed, or a JWT with a seed; NULL for none.
+  /// A user with a password, or a public NKey with its seed, or a JWT with a seed, or a token alone;
+  /// NULL for none.
   const char *user, *password;
   const char *public_key, *jwt, *seed;
+  const char *token;
   /// Whether to require TLS. The server's certificate and its host name are always verified.
   bool is_secure;
+  /// The name that the certificate must have instead of the host's, or NULL.
+  const char *certificate_name;
   /// A file of certificates to trust instead of the system's, or NULL.
   const char *certificates;
+  /// Whether to accept the addresses of a cluster's other servers.
+  bool learns_servers;
   /// Whether the caller reads and writes (fb_nats_drive) instead of threads of libnats.
   bool is_driven;
-  /// Written to (eventfd(2)) when a driven connection's descriptor changes, and on each connection.
+  /// Written to (eventfd(2)) when a driven connection's descriptor changes, and at the end; or -1.
   int wake_descriptor;
 };
 
 enum { FB_NATS_MESSAGE_BYTES = 256 };
 
-/// Begins to connect, and connects again for ever; succeeds even if there is no server yet.
-/// - Returns: NULL if the options are unusable; `message` says why.
-fb_nats *fb_nats_open(const struct fb_nats_options *options, char *message);
+/// Why there is no connection.
+enum fb_nats_failure {
+  /// The server does not answer, or not now.
+  FB_NATS_UNREACHABLE,
+  /// The server refused the credential, or asks for one.
+  FB_NATS_REFUSED,
+  /// The server's certificate is not trusted, or is of another host.
+  FB_NATS_UNTRUSTED,
+  /// The server does not encrypt.
+  FB_NATS_PLAIN,
+  /// The options: a certificate file or a credential.
+  FB_NATS_UNUSABLE,
+};
+
+/// Connects once, within some seconds.
+/// - Returns: NULL on failure; `message` says why.
+fb_nats *fb_nats_open(
+    const struct fb_nats_options *options, enum fb_nats_failure *failure, char *message);
 void fb_nats_close(fb_nats *link);
+/// Once false, it stays false.
 bool fb_nats_is_connected(fb_nats *link);
-/// How often it has connected.
-uint64_t fb_nats_connection_count(fb_nats *link);
-/// The newest error, such as a refused password; empty for none.
+/// Why the connection ended; empty if unknown.
 void fb_nats_last_error(fb_nats *link, char *message);
+/// Takes a message of the server about a subject that it does not let this user use.
+/// - Returns: false for none.
+bool fb_nats_take_refusal(fb_nats *link, char *message);
+/// The address of one of a cluster's servers, as HOST:PORT; false if there is none of this index.
+bool fb_nats_learned_server(fb_nats *link, int index, char *address);
 
 // A driven connection.
 
@@ -100,6 +127,10 @@ struct fb_nats_stream {
 int fb_nats_make_stream(
     fb_nats *link, const struct fb_nats_stream *stream, uint64_t *made_ns, char *message);
 
+/// When a stream was made, in nanoseconds since 1970 by the server's clock.
+/// - Returns: 0, or an error.
+int fb_nats_stream_made(fb_nats *link, const char *stream, uint64_t *made_ns, char *message);
+
 enum {
   FB_NATS_STORED = 0,
   FB_NATS_OTHER_REVISION = 1,
@@ -119,10 +150,16 @@ int fb_nats_newest(
     fb_nats *link, const char *stream, const char *subject, struct fb_nats_message *message,
     char *message_text);
 
-/// Receives a stream's messages in order, and goes on with the right one after a lost connection.
-/// - Parameters:
-///   - newest_only: the newest message of each subject.
-///   - since_ns: by the server's clock, in nanoseconds since 1970; 0 for all.
+/// Where to begin in a stream: all zero for its first message.
+struct fb_nats_start {
+  /// Only the newest message of each subject.
+  bool newest_only;
+  /// By the server's clock, in nanoseconds since 1970.
+  uint64_t since_ns;
+  /// A sequence number; comes before `since_ns`.
+  uint64_t sequence;
+};
+/// Receives a stream's messages in order, until the connection ends.
 fb_nats_listener *fb_nats_follow(
-    fb_nats *link, const char *stream, const char *subject, bool newest_only, uint64_t since_ns,
+    fb_nats *link, const char *stream, const char *subject, struct fb_nats_start start,
     uint64_t *pending, char *message_text);
