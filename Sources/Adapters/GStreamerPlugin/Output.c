@@ -27,6 +27,7 @@ typedef struct {
 } SlotAllocatorClass;
 static GType slot_allocator_get_type(void);
 G_DEFINE_TYPE(SlotAllocator, slot_allocator, GST_TYPE_ALLOCATOR)
+static gpointer map_slot(GstMemory *memory, gsize size, GstMapFlags flags);
 
 // ---- The publisher ----
 
@@ -175,7 +176,7 @@ int output_publish(Output *output, GstMemory *memory, const framebus_metadata *m
 GstMemory *output_own_slot(Output *output, GstBuffer *buffer) {
   if (gst_buffer_n_memory(buffer) != 1 || GST_MINI_OBJECT_REFCOUNT_VALUE(buffer) != 1) return NULL;
   GstMemory *memory = gst_buffer_peek_memory(buffer, 0);
-  if (!G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, slot_allocator_get_type())) return NULL;
+  if (memory->allocator->mem_map != map_slot) return NULL;
   SlotMemory *slot = (SlotMemory *)memory;
   gboolean is_alone = GST_MINI_OBJECT_REFCOUNT_VALUE(memory) == 1 && memory->offset == 0;
   gboolean is_current = slot->output == output && slot->epoch == output_epoch(output);
