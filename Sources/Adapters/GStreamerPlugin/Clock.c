@@ -17,8 +17,8 @@ static GstClockTimeDiff clock_lead(const PluginClock *self) {
   return time - (before + (gint64)framebus_now_ns()) / 2;
 }
 
-// Takes the element's clock over. Its type is a property, and reading one takes longer than all else
-// here, so it is read when the clock is another one.
+// Takes the element's clock over. Its type is a property, and reading one takes longer than all
+// else here, so it is read when the clock is another one.
 static gboolean take_clock(PluginClock *self, GstElement *element, GstClockTime *base_time) {
   GST_OBJECT_LOCK(element);
   *base_time = element->base_time;

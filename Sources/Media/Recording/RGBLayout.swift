@@ -79,6 +79,7 @@ private struct PixelBlock {
         }
       }
     }
+    @inline(__always)
     func channel(_ byte: Int) -> SIMD16<UInt32> {
       (words &>> SIMD16(repeating: UInt32(8 * byte))) & SIMD16(repeating: 255)
     }
@@ -89,6 +90,7 @@ private struct PixelBlock {
 
   @inline(__always)
   func values(of component: VideoComponent) -> SIMD16<UInt8> {
+    @inline(__always)
     func times(_ factor: Int32, _ color: SIMD16<UInt32>) -> SIMD16<UInt32> {
       SIMD16(repeating: UInt32(bitPattern: factor)) &* color
     }

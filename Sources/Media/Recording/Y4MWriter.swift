@@ -45,8 +45,8 @@ public struct Y4MWriter: Sendable {
     return Array("YUV4MPEG2 W\(size.width) H\(size.height) F\(rate) Ip C\(sampling.tag)\n".utf8)
   }
 
-  /// The number of a picture's first bytes that are a frame of the stream as they lie in memory, after
-  /// the marker; nil if they have to be rearranged.
+  /// The number of a picture's first bytes that are a frame of the stream as they lie in memory,
+  /// after the marker; nil if they have to be rearranged.
   var unchangedByteCount: Int? {
     guard case .planar(let order, let sampleBytes) = layout, orientation == .up else { return nil }
     var end = 0

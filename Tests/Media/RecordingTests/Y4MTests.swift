@@ -131,7 +131,8 @@ import Testing
     let bytes: [UInt8] = [0, 0, 255, 0, 0, 255, 0, 0]
     let upright = frame(of: try Y4MWriter(format), bytes)
     #expect(upright == [81, 145, 90, 54, 240, 34])
-    #expect(frame(of: try Y4MWriter(format, orientation: .down), bytes) == [145, 81, 54, 90, 34, 240])
+    let turned = frame(of: try Y4MWriter(format, orientation: .down), bytes)
+    #expect(turned == [145, 81, 54, 90, 34, 240])
   }
 
   @Test func nonPlanarLayoutsAreRearranged() throws {

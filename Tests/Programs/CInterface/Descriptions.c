@@ -61,7 +61,7 @@ static void check_picture(framebus_publisher *publisher, framebus_subscriber *su
   framebus_lease_release(receive(subscriber).lease);
   sent.pts_ns = 123456789;
   sent.duration_ns = 33366666;
-  sent.flags = FRAMEBUS_FLAG_DISCONTINUITY | FRAMEBUS_FLAG_PROTECTED;
+  sent.flags = FRAMEBUS_FLAG_DROPPABLE | FRAMEBUS_FLAG_PROTECTED;
   sent.orientation = 6;
   sent.crop = (framebus_rect){2, 4, 40, 20};
   sent.damage_count = 2;
@@ -119,7 +119,7 @@ static void check_both_sides(framebus_publisher *publisher, framebus_subscriber 
   EXPECT(sides.join_count, 1);
   EXPECT(sides.subscriber_count, 1);
   EXPECT(sides.demanded_width * 100 + sides.demanded_height, 3216);
-  EXPECT(sides.demanded_rate_numerator, 15);
+  EXPECT(sides.demanded_rate_numerator, 15 * sides.demanded_rate_denominator);
 }
 
 static void check_list(void) {
