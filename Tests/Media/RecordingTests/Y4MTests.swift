@@ -135,6 +135,32 @@ import Testing
     #expect(turned == [145, 81, 54, 90, 34, 240])
   }
 
+  @Test(arguments: [
+    (FourCC.yuv420, 320, 240, 115_200), (.yuv444, 12, 5, 180), (.r8, 16, 3, 48),
+    (.s010, 32, 4, 384),
+  ])
+  func aPictureLikeTheStreamsIsWrittenFromWhereItLies(
+    fourcc: FourCC, width: Int, height: Int, byteCount: Int
+  ) throws {
+    let format = try FrameFormat.video(fourcc, width: width, height: height)
+    let writer = try Y4MWriter(format)
+    #expect(writer.unchangedByteCount == byteCount)
+    let bytes = (0..<format.byteCount).map { UInt8(truncatingIfNeeded: $0) }
+    #expect(frame(of: writer, bytes) == Array(bytes.prefix(byteCount)))
+  }
+
+  /// Padded rows, a padded plane, planes in another order, a turned picture, one to rearrange.
+  @Test(arguments: [
+    (FourCC.yuv420, 322, 240, Orientation.up), (.yuv420, 320, 241, .up), (.yvu420, 320, 240, .up),
+    (.yuv420, 320, 240, .down), (.nv12, 320, 240, .up),
+  ])
+  func anotherPictureIsNot(
+    fourcc: FourCC, width: Int, height: Int, orientation: Orientation
+  ) throws {
+    let format = try FrameFormat.video(fourcc, width: width, height: height)
+    #expect(try Y4MWriter(format, orientation: orientation).unchangedByteCount == nil)
+  }
+
   @Test func nonPlanarLayoutsAreRearranged() throws {
     func planes(_ fourcc: FourCC, _ bytes: [UInt8]) throws -> [UInt8] {
       let format = try FrameFormat.video(fourcc, width: 4, height: 2)
