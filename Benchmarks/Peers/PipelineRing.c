@@ -107,10 +107,12 @@ static void push(GstBuffer *buffer, GstMapInfo *map) {
 
 static gchar *sink_of(const ring_job *job) {
   if (is_framebus) {
+    // Of `depth` frames none is lost, and upstream gets no QoS events: both as with shmsink.
+    guint ring = job->lossless ? 0 : job->depth;
     return g_strdup_printf(
         "framebussink name=sink stream=bench root=%s wait-for-subscriber=true lossless=%d loans=%u "
-        "sync=false async=false",
-        job->directory, job->lossless, job->depth);
+        "ring-depth=%u qos=false sync=false async=false",
+        job->directory, job->lossless, job->depth, ring);
   }
   return g_strdup_printf(
       "shmsink name=sink socket-path=%s/shmsink shm-size=%zu wait-for-connection=true sync=false "
@@ -180,8 +182,9 @@ static GstFlowReturn take(GstAppSink *sink, gpointer data) {
 static gchar *source_of(const ring_job *job) {
   const char *last = "appsink name=sink sync=false async=false";
   if (is_framebus) {
-    return g_strdup_printf("framebussrc stream=bench root=%s %s ! %s", job->directory,
-                           job->lossless ? "policy=lossless start=oldest" : "", last);
+    const char *policy = job->lossless ? "lossless start=oldest" : "keep-latest";
+    return g_strdup_printf("framebussrc stream=bench root=%s policy=%s policy-count=%u ! %s",
+                           job->directory, policy, job->depth, last);
   }
   gchar *caps = caps_of(job);
   gchar *text = g_strdup_printf("shmsrc socket-path=%s/shmsink is-live=true ! %s ! %s",

@@ -463,6 +463,7 @@ int main(int argument_count, char **arguments) {
       {"drop-late", drop_late},           {"begin-at-zero", begin_at_zero},
       {"flush", flush_in_midstream},      {"interrupt-sink", interrupt_sink},
       {"scale", scale_to_square},         {"wait-for-slots", wait_for_slots},
+      {"lose-chroma-site", lose_chroma_site},
   };
   gst_init(NULL, NULL);
   if (argument_count < 3) fail("usage: plugin_harness COMMAND ROOT [N]");

@@ -22,6 +22,7 @@ void flush_in_midstream(void);
 void interrupt_sink(void);
 void scale_to_square(void);
 void wait_for_slots(void);
+void lose_chroma_site(void);
 
 static inline void fail(const char *what) {
   fprintf(stderr, "plugin_harness: %s\n", what);

@@ -185,6 +185,43 @@ void scale_to_square(void) {
   end(pipeline);
 }
 
+// Of a picture whose chroma samples lie elsewhere than usual the sink warns, once; the source does
+// not say where they lie.
+void lose_chroma_site(void) {
+  GstHarness *sink = sink_harness(""), *source = NULL;
+  GstElement *element = gst_harness_find_element(sink, "framebussink");
+  GstBus *bus = gst_bus_new();
+  gst_element_set_bus(element, bus);
+  for (int i = 0; i < 3; i += 1) {
+    gchar *caps = g_strdup_printf("video/x-raw,format=I420,width=64,height=64,framerate=30/%d%s",
+                                  i + 1, i == 0 ? ",chroma-site=jpeg" : ",chroma-site=mpeg2");
+    gst_harness_set_src_caps_str(sink, caps);
+    g_free(caps);
+    GstBuffer *buffer = gst_buffer_new_allocate(NULL, 64 * 64 * 3 / 2, NULL);
+    gst_buffer_memset(buffer, 0, 0, 64 * 64 * 3 / 2);
+    GST_BUFFER_PTS(buffer) = 0;
+    push(sink, buffer);
+    if (source == NULL) source = source_harness("");
+    gst_buffer_unref(pull(source));
+    GstCaps *received = gst_pad_get_current_caps(source->sinkpad);
+    printf("named %d\n",
+           gst_structure_has_field(gst_caps_get_structure(received, 0), "chroma-site"));
+    gst_caps_unref(received);
+    for (GstMessage *message;
+         (message = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING)) != NULL;) {
+      GError *error = NULL;
+      gst_message_parse_warning(message, &error, NULL);
+      printf("warning %s\n", error->message);
+      g_error_free(error);
+      gst_message_unref(message);
+    }
+  }
+  gst_object_unref(bus);
+  gst_object_unref(element);
+  gst_harness_teardown(source);
+  gst_harness_teardown(sink);
+}
+
 typedef struct {
   GstHarness *sink;
   GstBufferPool *pool;

@@ -267,6 +267,8 @@ static GstCaps *picture_caps(PluginFormat *self, const framebus_rect *crop) {
   GST_VIDEO_INFO_FPS_N(&self->video) = (gint)MIN(format->rate_numerator, G_MAXINT);
   GST_VIDEO_INFO_FPS_D(&self->video) = (gint)CLAMP(format->rate_denominator, 1, G_MAXINT);
   write_colors(&GST_VIDEO_INFO_COLORIMETRY(&self->video), format);
+  // The stream does not say it; the usual place would be a guess.
+  GST_VIDEO_INFO_CHROMA_SITE(&self->video) = GST_VIDEO_CHROMA_SITE_UNKNOWN;
   self->is_raw_video = TRUE;
   return gst_video_info_to_caps(&self->video);
 }

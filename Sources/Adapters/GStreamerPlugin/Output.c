@@ -27,6 +27,7 @@ typedef struct {
 } SlotAllocatorClass;
 static GType slot_allocator_get_type(void);
 G_DEFINE_TYPE(SlotAllocator, slot_allocator, GST_TYPE_ALLOCATOR)
+static gpointer map_slot(GstMemory *memory, gsize size, GstMapFlags flags);
 
 // ---- The publisher ----
 
@@ -109,11 +110,7 @@ static int loan_slot(Output *output, guint64 deadline_ns, framebus_stop *stop, G
     g_once_init_leave(&allocator, made);
   }
   framebus_slot slot = FRAMEBUS_SLOT_INIT;
-  // Without a wait there is no system call.
-  int result = framebus_publisher_loan(output->publisher, 0, NULL, &slot, error);
-  if (result == FRAMEBUS_ERROR_BACKPRESSURE && deadline_ns > 0) {
-    result = framebus_publisher_loan(output->publisher, deadline_ns, stop, &slot, error);
-  }
+  int result = framebus_publisher_loan(output->publisher, deadline_ns, stop, &slot, error);
   if (result != FRAMEBUS_OK) return result;
   SlotMemory *made = g_new0(SlotMemory, 1);
   gst_memory_init(&made->memory, GST_MEMORY_FLAG_NO_SHARE, allocator, NULL, (gsize)slot.capacity,
@@ -141,13 +138,16 @@ int output_wait(Output *output, framebus_stop *stop) {
 
 int output_loan(Output *output, guint64 deadline_ns, framebus_stop *stop, GstMemory **memory,
                 framebus_error *error) {
+  // Most often a slot is free, and no clock is read.
+  guint64 until = 0;
   while (TRUE) {
-    guint64 until = deadline_ns == 0 ? 0 : MIN(deadline_ns, framebus_after_ns(step));
     g_mutex_lock(&output->lock);
     int result = output->is_ending ? FRAMEBUS_STOPPED
                                    : loan_slot(output, until, stop, memory, error);
     g_mutex_unlock(&output->lock);
-    if (result != FRAMEBUS_TIMED_OUT || until == deadline_ns) return result;
+    gboolean goes_on = result == FRAMEBUS_TIMED_OUT || result == FRAMEBUS_ERROR_BACKPRESSURE;
+    if (!goes_on || until == deadline_ns) return result;
+    until = MIN(deadline_ns, framebus_after_ns(step));
   }
 }
 
@@ -155,10 +155,12 @@ void output_interrupt(Output *output) { g_atomic_int_inc(&output->interruptions)
 
 int output_await_slot(Output *output, GstMemory **memory) {
   gint before = g_atomic_int_get(&output->interruptions);
-  int result;
-  do {
+  int result = output_loan(output, 0, NULL, memory, NULL);
+  gboolean goes_on = result == FRAMEBUS_ERROR_BACKPRESSURE;
+  while (goes_on && g_atomic_int_get(&output->interruptions) == before) {
     result = output_loan(output, framebus_after_ns(step), NULL, memory, NULL);
-  } while (result == FRAMEBUS_TIMED_OUT && g_atomic_int_get(&output->interruptions) == before);
+    goes_on = result == FRAMEBUS_TIMED_OUT;
+  }
   return result;
 }
 
@@ -175,7 +177,7 @@ int output_publish(Output *output, GstMemory *memory, const framebus_metadata *m
 GstMemory *output_own_slot(Output *output, GstBuffer *buffer) {
   if (gst_buffer_n_memory(buffer) != 1 || GST_MINI_OBJECT_REFCOUNT_VALUE(buffer) != 1) return NULL;
   GstMemory *memory = gst_buffer_peek_memory(buffer, 0);
-  if (!G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, slot_allocator_get_type())) return NULL;
+  if (memory->allocator->mem_map != map_slot) return NULL;
   SlotMemory *slot = (SlotMemory *)memory;
   gboolean is_alone = GST_MINI_OBJECT_REFCOUNT_VALUE(memory) == 1 && memory->offset == 0;
   gboolean is_current = slot->output == output && slot->epoch == output_epoch(output);

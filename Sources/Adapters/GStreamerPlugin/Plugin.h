@@ -52,10 +52,19 @@ guint32 plugin_orientation_from_tag(const char *tag);
 
 // ---- Clock.c ----
 
+// The clock that an element had for its last frame. One thread uses it.
+typedef struct {
+  GstClock *clock;
+  gboolean is_monotonic; // shows CLOCK_MONOTONIC, unless it is a slave of another
+} PluginClock;
+
+void plugin_clock_clear(PluginClock *self);
 // The running time of an element at a moment of CLOCK_MONOTONIC, or the reverse. FALSE if the
 // element has no clock.
-gboolean plugin_running_time_at(GstElement *element, gint64 monotonic_ns, gint64 *running_time);
-gboolean plugin_monotonic_at(GstElement *element, gint64 running_time, gint64 *monotonic_ns);
+gboolean plugin_running_time_at(PluginClock *self, GstElement *element, gint64 monotonic_ns,
+                                gint64 *running_time);
+gboolean plugin_monotonic_at(PluginClock *self, GstElement *element, gint64 running_time,
+                             gint64 *monotonic_ns);
 
 // ---- Group.c ----
 

@@ -73,6 +73,7 @@ static gboolean start(GstBaseSink *sink) {
     return FALSE;
   }
   self->has_format = self->is_live = self->has_failed = self->is_paused = FALSE;
+  self->has_warned = FALSE;
   self->orientation = 1;
   self->renews_stop = FALSE;
   GST_OBJECT_LOCK(self);
@@ -84,6 +85,7 @@ static gboolean start(GstBaseSink *sink) {
 static gboolean stop(GstBaseSink *sink) {
   FramebusSink *self = FRAMEBUS_SINK(sink);
   sink_end(self, FRAMEBUS_END_STOPPED);
+  plugin_clock_clear(&self->clock);
   if (self->stop != NULL) framebus_stop_close(self->stop);
   if (self->bus != NULL) framebus_group_close(self->bus);
   self->stop = NULL;
@@ -153,6 +155,28 @@ static gboolean upstream_is_live(FramebusSink *self) {
   return is_live;
 }
 
+// A stream does not say where its chroma samples lie, so subscribers assume the usual place. What
+// the caps say is not in a GstVideoInfo, unless they have a colorimetry too.
+static void warn_of_chroma_site(FramebusSink *self, const PluginFormat *format, GstCaps *caps) {
+  const gchar *named = gst_structure_get_string(gst_caps_get_structure(caps, 0), "chroma-site");
+  GstVideoInfo usual;
+  if (!format->is_raw_video || named == NULL || self->has_warned) return;
+  gst_video_info_set_format(&usual, GST_VIDEO_INFO_FORMAT(&format->video),
+                            format->format.width, format->format.height);
+  GstVideoChromaSite site = GST_VIDEO_INFO_CHROMA_SITE(&usual);
+  gboolean is_coarser = GST_VIDEO_INFO_N_COMPONENTS(&usual) > 1 &&
+                        GST_VIDEO_FORMAT_INFO_W_SUB(usual.finfo, 1) > 0;
+  if (!is_coarser || gst_video_chroma_site_from_string(named) == site) return;
+  self->has_warned = TRUE;
+  gchar *assumed = gst_video_chroma_site_to_string(site);
+  GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                      ("Stream %s does not carry chroma-site=%s, and its subscribers assume %s; "
+                       "put videoconvert ! video/x-raw,chroma-site=%s before framebussink",
+                       self->stream, named, assumed, assumed),
+                      (NULL));
+  g_free(assumed);
+}
+
 static gboolean set_caps(GstBaseSink *sink, GstCaps *caps) {
   FramebusSink *self = FRAMEBUS_SINK(sink);
   const char *problem = NULL;
@@ -174,6 +198,7 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps) {
   self->format = format;
   self->has_format = TRUE;
   self->is_live = upstream_is_live(self);
+  warn_of_chroma_site(self, &format, caps);
   return is_same || sink_apply_format(self);
 }
 

@@ -16,8 +16,10 @@ typedef struct {
   // Of the streaming thread, while it runs.
   framebus_group *bus;
   PluginFormat format;
+  PluginClock clock;
   gboolean has_format, is_live, has_failed;
   gboolean has_waited; // for a subscriber of this stream
+  gboolean has_warned; // of what streams do not carry
   guint32 orientation;
   gboolean lost_damage; // a frame was not published: the next one changes everything
   guint64 known_drops;  // of the parent class, which drops late buffers before render()

@@ -84,7 +84,7 @@ static framebus_metadata metadata_of(FramebusSink *self, GstBuffer *buffer) {
                                                                   : GST_BUFFER_DTS(buffer));
   gint64 monotonic = 0;
   if (running != GST_CLOCK_TIME_NONE &&
-      plugin_monotonic_at(GST_ELEMENT(self), (gint64)running, &monotonic)) {
+      plugin_monotonic_at(&self->clock, GST_ELEMENT(self), (gint64)running, &monotonic)) {
     metadata.pts_ns = monotonic;
   } else if (running != GST_CLOCK_TIME_NONE) {
     metadata.pts_ns = (gint64)running;

@@ -97,6 +97,8 @@ static void slot_pool_class_init(SlotPoolClass *class) {
   pools->start = start;
   pools->acquire_buffer = acquire_buffer;
   pools->release_buffer = release_buffer;
+  // Nothing of a buffer is used again.
+  pools->reset_buffer = NULL;
 }
 
 static void slot_pool_init(SlotPool *self) { (void)self; }

@@ -55,6 +55,7 @@ static gboolean stop(GstBaseSrc *source) {
   FramebusSrc *self = FRAMEBUS_SRC(source);
   // Buffers that are out keep their leases.
   if (self->subscriber != NULL) framebus_subscriber_close(self->subscriber);
+  plugin_clock_clear(&self->clock);
   if (self->stop != NULL) framebus_stop_close(self->stop);
   if (self->bus != NULL) framebus_group_close(self->bus);
   GST_OBJECT_LOCK(self);

@@ -22,8 +22,10 @@ typedef struct {
   framebus_subscriber *subscriber;
   LeaseAccount *account;
   PluginFormat format;
+  PluginClock clock;
   guint32 chosen_policy;
   gboolean has_format, takes_strides, asks_downstream, has_warned;
+  gboolean is_plain; // the layout that elements expect without a GstVideoMeta
   guint64 generation, format_epoch;
   framebus_rect crop;
   guint granted_leases;

@@ -5,6 +5,16 @@ static const guint64 small_frame = 16 << 10;
 
 // ---- Formats ----
 
+static gboolean has_plain_layout(const GstVideoInfo *video) {
+  GstVideoInfo plain;
+  gst_video_info_set_format(&plain, GST_VIDEO_INFO_FORMAT(video), (guint)video->width,
+                            (guint)video->height);
+  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES(video); i += 1) {
+    if (plain.offset[i] != video->offset[i] || plain.stride[i] != video->stride[i]) return FALSE;
+  }
+  return TRUE;
+}
+
 // Asks whether downstream reads strides and offsets of its own accord.
 static void ask_downstream(FramebusSrc *self, GstCaps *caps) {
   GstPad *pad = GST_BASE_SRC_PAD(self);
@@ -33,6 +43,7 @@ static GstFlowReturn take_format(FramebusSrc *self, const framebus_frame *frame,
                        format.plane_count));
     return GST_FLOW_NOT_NEGOTIATED;
   }
+  self->is_plain = !self->format.is_raw_video || has_plain_layout(&self->format.video);
   gboolean is_accepted = gst_base_src_set_caps(GST_BASE_SRC(self), caps);
   if (is_accepted) ask_downstream(self, caps);
   gst_caps_unref(caps);
@@ -64,7 +75,8 @@ static GstClockTime running_pts(FramebusSrc *self, const framebus_frame *frame) 
   gboolean is_near = frame->pts_ns > 0 && ABS(apart) < tolerance;
   gint64 time = 0;
   gboolean is_live = gst_base_src_is_live(GST_BASE_SRC(self));
-  if (is_live && !plugin_running_time_at(GST_ELEMENT(self), frame->pts_ns, &time)) {
+  if (is_live &&
+      !plugin_running_time_at(&self->clock, GST_ELEMENT(self), frame->pts_ns, &time)) {
     return GST_CLOCK_TIME_NONE;
   }
   if (is_live && is_near) {
@@ -75,7 +87,9 @@ static GstClockTime running_pts(FramebusSrc *self, const framebus_frame *frame) 
   if (!self->has_anchor || self->is_monotonic || (frame->flags & FRAMEBUS_FLAG_DISCONTINUITY) ||
       step < 0 || step > (gint64)(24 * 3600 * GST_SECOND)) {
     gint64 now = self->anchor_time;
-    if (is_live) plugin_running_time_at(GST_ELEMENT(self), (gint64)framebus_now_ns(), &now);
+    if (is_live) {
+      plugin_running_time_at(&self->clock, GST_ELEMENT(self), (gint64)framebus_now_ns(), &now);
+    }
     self->has_anchor = TRUE;
     self->is_monotonic = FALSE;
     self->anchor_pts = frame->pts_ns;
@@ -127,16 +141,6 @@ static void write_flags(FramebusSrc *self, GstBuffer *buffer, const framebus_fra
 
 // ---- Bytes ----
 
-static gboolean has_plain_layout(const GstVideoInfo *video) {
-  GstVideoInfo plain;
-  gst_video_info_set_format(&plain, GST_VIDEO_INFO_FORMAT(video), (guint)video->width,
-                            (guint)video->height);
-  for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES(video); i += 1) {
-    if (plain.offset[i] != video->offset[i] || plain.stride[i] != video->stride[i]) return FALSE;
-  }
-  return TRUE;
-}
-
 // Copies a picture into memory of the layout that elements expect without a GstVideoMeta.
 static GstBuffer *repacked(FramebusSrc *self, GstBuffer *buffer) {
   GstVideoInfo plain;
@@ -180,13 +184,12 @@ static GstBuffer *wrap_bytes(FramebusSrc *self, const framebus_frame *frame) {
   GstBuffer *buffer = gst_buffer_new();
   gst_buffer_append_memory(buffer, lease_memory_new(self->account, frame));
   GstVideoInfo *video = &self->format.video;
-  gboolean is_plain = !self->format.is_raw_video || has_plain_layout(video);
   if (self->format.is_raw_video) {
     gst_buffer_add_video_meta_full(
         buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(video), (guint)video->width,
         (guint)video->height, GST_VIDEO_INFO_N_PLANES(video), video->offset, video->stride);
   }
-  if (!is_plain && !self->takes_strides) {
+  if (!self->is_plain && !self->takes_strides) {
     count_copy(self);
     return repacked(self, buffer);
   }

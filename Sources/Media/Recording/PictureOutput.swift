@@ -8,6 +8,8 @@ package struct PictureOutput: Sendable {
 
   private let isRaw: Bool
   private var writer: Y4MWriter?
+  /// The frame that was written last.
+  private var picture: [UInt8] = []
   private var format: FrameFormat?
   private var orientation = Orientation.up
   private var count = 0
@@ -23,8 +25,14 @@ package struct PictureOutput: Sendable {
     try writePicture(bytes)
   }
 
-  private func writePicture(_ bytes: RawSpan) throws(PlayError) {
-    if let writer { try write(writer.frame(bytes)) }
+  private mutating func writePicture(_ bytes: RawSpan) throws(PlayError) {
+    guard let writer else { return }
+    if let count = writer.unchangedByteCount {
+      try write(Y4MWriter.marker)
+      return try write(bytes.extracting(0..<count))
+    }
+    writer.write(bytes, into: &picture)
+    try write(picture)
   }
 
   /// Counts a frame, and writes the stream's header before the first. Called before the frame's

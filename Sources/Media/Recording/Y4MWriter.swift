@@ -45,11 +45,30 @@ public struct Y4MWriter: Sendable {
     return Array("YUV4MPEG2 W\(size.width) H\(size.height) F\(rate) Ip C\(sampling.tag)\n".utf8)
   }
 
-  /// One frame of the stream.
+  /// The number of a picture's first bytes that are a frame of the stream as they lie in memory,
+  /// after the marker; nil if they have to be rearranged.
+  var unchangedByteCount: Int? {
+    guard case .planar(let order, let sampleBytes) = layout, orientation == .up else { return nil }
+    var end = 0
+    for (component, number) in order.enumerated() {
+      let (columns, rows) = size(of: component)
+      let plane = format.planes[number]
+      guard plane.offset == end, plane.stride == columns * sampleBytes else { return nil }
+      end += plane.stride * rows
+    }
+    return end
+  }
+
+  /// The line before each frame.
+  static let marker = Array("FRAME\n".utf8)
+
+  /// Writes one frame of the stream into an array, whose memory is used again for the next one.
   /// - Parameter bytes: at least the format's byte count.
-  public func frame(_ bytes: RawSpan) -> [UInt8] {
+  public func write(_ bytes: RawSpan, into result: inout [UInt8]) {
     precondition(bytes.byteCount >= format.byteCount, "\(bytes.byteCount) bytes of a picture")
-    var result = Array("FRAME\n".utf8)
+    if case .rgb(let rgb) = layout { return convert(bytes, rgb, into: &result) }
+    result.removeAll(keepingCapacity: true)
+    result += Self.marker
     result.reserveCapacity(result.count + 3 * format.width * format.height)
     switch layout {
     case .planar(let order, let sampleBytes):
@@ -74,12 +93,27 @@ public struct Y4MWriter: Sendable {
           appendSamples(of: format.planes[0], 1, from: first, every: 4, bytes, to: &$0)
         }
       }
-    case .rgb(let layout):
-      for (number, component) in VideoComponent.all.enumerated() {
-        add(number, to: &result) { layout.append(component, of: format, bytes, to: &$0) }
-      }
+    case .rgb: break
     }
-    return result
+  }
+
+  private func convert(_ bytes: RawSpan, _ layout: RGBLayout, into result: inout [UInt8]) {
+    let (start, size) = (Self.marker.count, format.width * format.height)
+    // The bytes of the frame before, all of which are replaced, cost no filling.
+    if result.count != start + 3 * size {
+      result = Self.marker + [UInt8](repeating: 0, count: 3 * size)
+    }
+    var elements = result.mutableSpan
+    // SAFETY: bytes accept every value and have no padding.
+    var span = unsafe elements.mutableBytes
+    layout.convert(bytes, of: format, into: &span, at: start)
+    if orientation == .up { return }
+    let turn = PlaneTurn(
+      orientation: orientation, columns: format.width, rows: format.height, sampleBytes: 1)
+    for plane in 0..<3 {
+      let range = start + plane * size..<start + (plane + 1) * size
+      result.replaceSubrange(range, with: turn.upright(Array(result[range])))
+    }
   }
 
   /// Adds a plane, upright.
@@ -143,10 +177,12 @@ public struct Y4MWriter: Sendable {
     let (columns, rows) = size(of: component)
     for row in 0..<rows {
       let start = plane.offset + row * plane.stride + first
-      for column in 0..<columns {
-        // SAFETY: any byte is a sample; the load is checked against the span.
-        result.append(
-          unsafe bytes.unsafeLoad(fromByteOffset: start + column * step, as: UInt8.self))
+      result.append(addingCapacity: columns) { output in
+        for column in 0..<columns {
+          // SAFETY: any byte is a sample; the load is checked against the span.
+          output.append(
+            unsafe bytes.unsafeLoad(fromByteOffset: start + column * step, as: UInt8.self))
+        }
       }
     }
   }

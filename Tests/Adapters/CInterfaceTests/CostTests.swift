@@ -72,7 +72,10 @@ import Testing
       // The library's atomics are not seen there, so what it frees looks like a race.
       try "called_from_lib:libframebus.so.0\n".write(
         toFile: rules, atomically: true, encoding: .utf8)
-      for (name, arguments) in [("Arguments", []), ("Group", []), ("Threads", ["1000"])] {
+      let programs = [
+        ("Arguments", []), ("Descriptions", []), ("Group", []), ("Threads", ["1000"]),
+      ]
+      for (name, arguments) in programs {
         let world = try CWorld()
         let program = "\(name)-\(sanitizer)"
         try library.compile(

@@ -126,15 +126,18 @@ import Testing
   }
 }
 
-/// What C may pass.
+/// What C may pass, and what it receives.
 @Suite struct ArgumentTests {
-  @Test func wrongArgumentsAreErrorCodes() throws {
+  private func check(_ program: String) throws {
     try withWatchdog {
       let world = try CWorld()
-      let result = try run(
-        world.library.program("Arguments"), [world.root.path, CWorld.groupName])
+      let result = try run(world.library.program(program), [world.root.path, CWorld.groupName])
       #expect(result.status == .exited(0), "\(result.output)\(result.errors)")
       #expect(result.output.contains("checks"))
     }
   }
+
+  @Test func wrongArgumentsAreErrorCodes() throws { try check("Arguments") }
+
+  @Test func whatOneSideDescribesTheOtherReceives() throws { try check("Descriptions") }
 }

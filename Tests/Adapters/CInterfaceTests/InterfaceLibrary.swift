@@ -9,29 +9,25 @@ import Testing
 final class InterfaceLibrary: Sendable {
   static let shared = Result { try InterfaceLibrary() }
 
-  private let root: TemporaryRoot
+  private let library: LinkedLibrary
   static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
   static let headers = repository + "/Sources/C/CFrameBus/include"
   static let programs = repository + "/Tests/Programs/CInterface"
 
   private init() throws {
-    root = try TemporaryRoot(mode: 0o755)
-    let build = URL(fileURLWithPath: try pathOfProgram("BusWorker")).deletingLastPathComponent()
-    try output(of: Self.repository + "/scripts/library", [build.path, root.path])
-    for name in ["Worker", "Arguments", "Threads", "Group", "Permits"] {
+    library = try LinkedLibrary(besides: "BusWorker")
+    for name in ["Worker", "Arguments", "Threads", "Group", "Permits", "Descriptions"] {
       try compile(Self.programs + "/\(name).c", as: name)
     }
     try compile(
       Self.programs + "/CountAllocations.c", as: "count.so", options: ["-shared", "-fPIC"])
-    removeAtExit(root.path)
   }
 
-  var path: String { root.file("lib/libframebus.so.0") }
-  var packagePath: String { root.file("lib/pkgconfig") }
+  var path: String { library.file("lib/libframebus.so.0") }
 
   /// A program that `compile` made.
-  func program(_ name: String) -> String { root.file(name) }
+  func program(_ name: String) -> String { library.file(name) }
 
   /// For a library that scripts/sanitize has instrumented: of the same compiler, whose runtime for
   /// threads needs Swift's libdispatch.
@@ -44,19 +40,12 @@ final class InterfaceLibrary: Sendable {
         ? ["-L" + libraries, "-Wl,-rpath," + libraries, "-ldispatch", "-lBlocksRuntime"] : [])
   }
 
-  /// Compiles and links a program with the options of pkg-config, as a user does.
   func compile(_ source: String, as name: String, options: [String] = []) throws {
-    let flags = try run(
-      "pkg-config", ["--cflags", "--libs", "framebus"],
-      environment: ["PKG_CONFIG_PATH": packagePath]
-    ).output.split { $0.isWhitespace }.map(String.init)
     let sanitizer = ProcessInfo.processInfo.environment["SANITIZER"]
     let instrumented = try sanitizer.map { try Self.options(of: $0) } ?? []
-    let strict = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-Werror", "-pthread"]
-    try output(
-      of: sanitizer == nil ? "cc" : "clang",
-      strict + options + [source, "-o", root.file(name)] + instrumented + flags
-        + ["-Wl,-rpath," + root.file("lib")])
+    try library.compile(
+      [source], as: name, by: sanitizer == nil ? "cc" : "clang",
+      ["-std=c11", "-pedantic", "-pthread"] + options + instrumented)
   }
 }
 

@@ -76,6 +76,16 @@ import Testing
     #expect(try scene.lines(of: "scale") == ["square 1 shape 2.67"])
   }
 
+  @Test func sinkWarnsOfChromaSamplesThatLieElsewhereThanSubscribersAssume() throws {
+    #expect(
+      try scene.lines(of: "lose-chroma-site") == [
+        "named 0", "named 0",
+        "warning Stream a does not carry chroma-site=mpeg2, and its subscribers assume jpeg; put "
+          + "videoconvert ! video/x-raw,chroma-site=jpeg before framebussink",
+        "named 0",
+      ])
+  }
+
   @Test func inspectDescribesEachProperty() throws {
     for element in ["framebussrc", "framebussink"] {
       let result = try run(

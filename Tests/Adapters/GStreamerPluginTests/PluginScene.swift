@@ -5,57 +5,40 @@ import TestSupport
 final class Plugin: Sendable {
   static let shared = Result { try Plugin() }
 
-  let root: TemporaryRoot
+  private let library: LinkedLibrary
 
   private init() throws {
-    root = try TemporaryRoot()
-    removeAtExit(root.path)
-    let scripts = URL(fileURLWithPath: tool("../../scripts")).standardizedFileURL.path
-    let build = URL(fileURLWithPath: try pathOfProgram("framebus")).deletingLastPathComponent()
-    try output(of: scripts + "/library", [build.path, root.path])
-    try output(of: scripts + "/gstreamer-plugin", [root.path])
-    let flags = try TestSupport.run(
-      "pkg-config",
-      [
-        "--cflags", "--libs", "gstreamer-check-1.0", "gstreamer-base-1.0", "gstreamer-video-1.0",
-        "framebus",
-      ], environment: ["PKG_CONFIG_PATH": root.file("lib/pkgconfig")]
-    ).output.split { $0.isWhitespace }.map(String.init)
-    try output(
-      of: "cc",
-      [
-        "-Wall", "-Wextra", "-Werror", "-O1", "-o", harness, tool("plugin_harness.c"),
-        tool("plugin_queries.c"), "-Wl,-rpath," + root.file("lib"),
-      ] + flags)
+    library = try LinkedLibrary(plugin: "gstreamer-plugin")
+    try library.compile(
+      [tool("plugin_harness.c"), tool("plugin_queries.c")], as: "harness",
+      with: ["gstreamer-check-1.0", "gstreamer-base-1.0", "gstreamer-video-1.0", "framebus"], [])
   }
 
-  var harness: String { root.file("harness") }
-  var directory: String { root.file("lib/gstreamer-1.0") }
+  var harness: String { library.file("harness") }
 
   /// The variables with which a program of GStreamer's finds the plugin.
   var environment: [String: String?] {
-    ["GST_PLUGIN_PATH": directory, "GST_REGISTRY": root.file("registry")]
+    [
+      "GST_PLUGIN_PATH": library.file("lib/gstreamer-1.0"),
+      "GST_REGISTRY": library.file("registry"),
+    ]
   }
 }
 
 /// A group, and pipelines in it.
 final class PluginScene: Sendable {
-  let root: TemporaryRoot
   let plugin: Plugin
+  private let group: LocalGroup
 
   init() throws {
     plugin = try Plugin.shared.get()
-    root = try TemporaryRoot()
-    try output(of: "framebus", ["group", "create", "group.local.framebus", "--root", root.path])
+    group = try LocalGroup()
   }
 
-  func file(_ name: String) -> String { root.file(name) }
+  func file(_ name: String) -> String { group.file(name) }
 
   private func environment(_ changes: [String: String?]) -> [String: String?] {
-    var all = plugin.environment
-    all["FRAMEBUS_HOME"] = root.path
-    all["FRAMEBUS_GROUP"] = .some(nil)
-    return all.merging(changes) { $1 }
+    plugin.environment.merging(group.environment) { $1 }.merging(changes) { $1 }
   }
 
   /// Starts `gst-launch-1.0` with a pipeline.
@@ -83,7 +66,7 @@ final class PluginScene: Sendable {
     -> RunningProgram
   {
     try RunningProgram(
-      plugin.harness, [command, root.path, "\(count)"], environment: environment(changes))
+      plugin.harness, [command, group.root.path, "\(count)"], environment: environment(changes))
   }
 
   /// Runs it to its end, and returns the lines that it printed.

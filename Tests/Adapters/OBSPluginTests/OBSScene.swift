@@ -12,34 +12,20 @@ final class OBSPlugin: Sendable {
     (try? run("pkg-config", ["--exists", "libobs"]).status.isSuccess) ?? false
   }
 
-  let root: TemporaryRoot
+  private let library: LinkedLibrary
 
   private init() throws {
-    root = try TemporaryRoot()
-    removeAtExit(root.path)
-    let scripts = URL(fileURLWithPath: tool("../../scripts")).standardizedFileURL.path
-    let build = URL(fileURLWithPath: try pathOfProgram("framebus")).deletingLastPathComponent()
-    try output(of: scripts + "/library", [build.path, root.path])
-    try output(of: scripts + "/obs-plugin", [root.path])
-    try compile("obs_harness", with: ["libobs"], ["-lX11"])
-    try compile("quadrants", with: ["framebus"], ["-lm", "-Wl,-rpath," + root.file("lib")])
+    library = try LinkedLibrary(plugin: "obs-plugin")
+    try library.compile(
+      [tool("obs_harness.c")], as: "obs_harness", with: ["libobs"], ["-std=gnu11", "-lX11"])
+    try library.compile([tool("quadrants.c")], as: "quadrants", ["-std=gnu11", "-lm"])
   }
 
-  var path: String { root.file("lib/obs-plugins/obs-framebus.so") }
-
-  private func compile(_ name: String, with package: [String], _ options: [String]) throws {
-    let flags = try run(
-      "pkg-config", ["--cflags", "--libs"] + package,
-      environment: ["PKG_CONFIG_PATH": root.file("lib/pkgconfig")]
-    ).output.split { $0.isWhitespace }.map(String.init)
-    try output(
-      of: "cc",
-      [
-        "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-o", root.file(name),
-        tool(name + ".c"),
-      ]
-        + flags + options)
-  }
+  /// OBS's directory for plugins, and this one.
+  var directory: String { library.file("lib/obs-plugins") }
+  var path: String { directory + "/obs-framebus.so" }
+  /// A program that `init` compiled.
+  func program(_ name: String) -> String { library.file(name) }
 }
 
 /// A program that takes lines of standard input.
@@ -69,10 +55,9 @@ final class OBSProgram: Sendable {
     screen = try VirtualScreen(width: 320, height: 240)
     var environment = screen.environment
     environment["LIBGL_ALWAYS_SOFTWARE"] = "1"
-    environment["FRAMEBUS_HOME"] = .some(nil)
-    environment["FRAMEBUS_GROUP"] = .some(nil)
+    for name in ["FRAMEBUS_HOME", "FRAMEBUS_GROUP"] { environment[name] = .some(nil) }
     driven = try DrivenProgram(
-      plugin.root.file("obs_harness"), [plugin.path, root], environment: environment)
+      plugin.program("obs_harness"), [plugin.path, root], environment: environment)
     try driven.program.waitForOutput("ready\n")
   }
 
@@ -105,22 +90,21 @@ final class OBSProgram: Sendable {
 
 /// A group, with OBS in it.
 final class OBSScene: Sendable {
-  let root: TemporaryRoot
   let plugin: OBSPlugin
   let obs: OBSProgram
+  private let group: LocalGroup
 
   init() throws {
     plugin = try OBSPlugin.shared.get()
-    root = try TemporaryRoot()
-    try output(of: "framebus", ["group", "create", "group.local.framebus", "--root", root.path])
-    obs = try OBSProgram(plugin, root: root.path)
+    group = try LocalGroup()
+    obs = try OBSProgram(plugin, root: group.root.path)
   }
 
-  func file(_ name: String) -> String { root.file(name) }
+  var root: TemporaryRoot { group.root }
 
   /// Starts a publisher of pictures (quadrants.c).
   func publish(_ pictures: String, as stream: String = "a") throws -> DrivenProgram {
-    let program = try DrivenProgram(plugin.root.file("quadrants"), [root.path, stream])
+    let program = try DrivenProgram(plugin.program("quadrants"), [root.path, stream])
     try program.write(pictures)
     try program.program.waitForOutput("publishing\n")
     return program
@@ -129,14 +113,13 @@ final class OBSScene: Sendable {
   /// Starts a publisher of a tone.
   func publishTone(as stream: String) throws -> RunningProgram {
     let program = try RunningProgram(
-      plugin.root.file("quadrants"), [root.path, stream, "tone"])
+      plugin.program("quadrants"), [root.path, stream, "tone"])
     try program.waitForOutput("publishing\n")
     return program
   }
 
   /// Runs the command framebus in the group.
   func framebus(_ arguments: String...) throws -> ProgramResult {
-    try run(
-      "framebus", arguments, environment: ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": nil])
+    try run("framebus", arguments, environment: group.environment)
   }
 }

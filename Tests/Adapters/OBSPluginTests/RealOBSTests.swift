@@ -11,16 +11,15 @@ import Testing
     .enabled(if: isInstalled, "OBS is missing: scripts/setup --test, or apt install obs-studio"))
   func itPublishesWhatItReceives() throws {
     let plugin = try OBSPlugin.shared.get()
-    let root = try TemporaryRoot()
-    try output(of: "framebus", ["group", "create", "group.local.framebus", "--root", root.path])
+    let root = try LocalGroup().root
     try configure(root)
-    let publisher = try DrivenProgram(plugin.root.file("quadrants"), [root.path, "a"])
+    let publisher = try DrivenProgram(plugin.program("quadrants"), [root.path, "a"])
     try publisher.write("XR24 320 240 RGBW")
     let screen = try VirtualScreen()
     var environment = screen.environment
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"] { environment[name] = root.path }
     environment["LIBGL_ALWAYS_SOFTWARE"] = "1"
-    environment["OBS_PLUGINS_PATH"] = plugin.root.file("lib/obs-plugins")
+    environment["OBS_PLUGINS_PATH"] = plugin.directory
     environment["OBS_PLUGINS_DATA_PATH"] = root.path
     let obs = try RunningProgram(
       "obs", ["--multi", "--disable-updater"], environment: environment)

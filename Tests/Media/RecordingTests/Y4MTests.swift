@@ -89,12 +89,83 @@ import Testing
     }
   }
 
+  /// A frame of the stream, without the line before it.
+  private func frame(of writer: Y4MWriter, _ bytes: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    // SAFETY: bytes have no padding.
+    unsafe writer.write(bytes.span.bytes, into: &result)
+    return Array(result.dropFirst(6))
+  }
+
+  /// The equations of BT.601-7, section 2.5, without rounding.
+  @Test(
+    arguments: [
+      (FourCC.xrgb8888, "BGRx"), (.argb8888, "BGRx"), (.xbgr8888, "RGBx"), (.rgbx8888, "xBGR"),
+      (.bgrx8888, "xRGB"), (.rgb888, "BGR"), (.bgr888, "RGB"),
+    ], [1, 15, 16, 17, 50])
+  func rgbBecomesTheNearestValues(layout: (fourcc: FourCC, bytes: String), width: Int) throws {
+    let format = try FrameFormat.video(layout.fourcc, width: width, height: 3)
+    let seed = TestSeed(for: "rgbBecomesTheNearestValues")
+    var random = seed.generator
+    let bytes = (0..<format.byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let planes = frame(of: try Y4MWriter(format), bytes)
+    let order = Array(layout.bytes)
+    for (index, pixel) in (0..<3 * width).enumerated() {
+      let start = pixel / width * format.planes[0].stride + pixel % width * order.count
+      func color(_ name: Character) throws -> Double {
+        Double(bytes[start + (try #require(order.firstIndex(of: name)))]) / 255
+      }
+      let (red, green, blue) = try (color("R"), color("G"), color("B"))
+      let luma = 0.299 * red + 0.587 * green + 0.114 * blue
+      let exact = [
+        16 + 219 * luma, 128 + 224 * (blue - luma) / 1.772, 128 + 224 * (red - luma) / 1.402,
+      ]
+      for (plane, value) in exact.enumerated() {
+        #expect(abs(Double(planes[plane * 3 * width + index]) - value) < 0.53, "\(seed)")
+      }
+    }
+  }
+
+  @Test func planesOfATurnedPictureInRGBAreTurned() throws {
+    let format = try FrameFormat.video(.xrgb8888, width: 2, height: 1)
+    let bytes: [UInt8] = [0, 0, 255, 0, 0, 255, 0, 0]
+    let upright = frame(of: try Y4MWriter(format), bytes)
+    #expect(upright == [81, 145, 90, 54, 240, 34])
+    let turned = frame(of: try Y4MWriter(format, orientation: .down), bytes)
+    #expect(turned == [145, 81, 54, 90, 34, 240])
+  }
+
+  @Test(arguments: [
+    (FourCC.yuv420, 320, 240, 115_200), (.yuv444, 12, 5, 180), (.r8, 16, 3, 48),
+    (.s010, 32, 4, 384),
+  ])
+  func aPictureLikeTheStreamsIsWrittenFromWhereItLies(
+    fourcc: FourCC, width: Int, height: Int, byteCount: Int
+  ) throws {
+    let format = try FrameFormat.video(fourcc, width: width, height: height)
+    let writer = try Y4MWriter(format)
+    #expect(writer.unchangedByteCount == byteCount)
+    let bytes = (0..<format.byteCount).map { UInt8(truncatingIfNeeded: $0) }
+    #expect(frame(of: writer, bytes) == Array(bytes.prefix(byteCount)))
+  }
+
+  /// Padded rows, a padded plane, planes in another order, a turned picture, one to rearrange.
+  @Test(arguments: [
+    (FourCC.yuv420, 322, 240, Orientation.up), (.yuv420, 320, 241, .up), (.yvu420, 320, 240, .up),
+    (.yuv420, 320, 240, .down), (.nv12, 320, 240, .up),
+  ])
+  func anotherPictureIsNot(
+    fourcc: FourCC, width: Int, height: Int, orientation: Orientation
+  ) throws {
+    let format = try FrameFormat.video(fourcc, width: width, height: height)
+    #expect(try Y4MWriter(format, orientation: orientation).unchangedByteCount == nil)
+  }
+
   @Test func nonPlanarLayoutsAreRearranged() throws {
     func planes(_ fourcc: FourCC, _ bytes: [UInt8]) throws -> [UInt8] {
       let format = try FrameFormat.video(fourcc, width: 4, height: 2)
       let padded = bytes + [UInt8](repeating: 0, count: max(0, format.byteCount - bytes.count))
-      // SAFETY: bytes have no padding.
-      return Array(try Y4MWriter(format).frame(unsafe padded.span.bytes).dropFirst(6))
+      return frame(of: try Y4MWriter(format), padded)
     }
     let luma: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
     #expect(try planes(.nv12, luma + [10, 20, 11, 21]) == luma + [10, 11, 20, 21])
@@ -218,8 +289,7 @@ import Testing
     let plane = format.planes[0]
     bytes[plane.offset + row * plane.stride + column * step] = 200
     let writer = try Y4MWriter(format, orientation: orientation)
-    // SAFETY: bytes have no padding.
-    let frame = writer.frame(unsafe bytes.span.bytes).dropFirst(6)
+    let frame = frame(of: writer, bytes)
     #expect(String(decoding: writer.header, as: UTF8.self).hasPrefix("YUV4MPEG2 W6 H4 "))
     #expect(frame.first == 200)
     #expect(frame.count { $0 == 200 } == 1)

@@ -289,9 +289,8 @@ public func framebus_lease_metadata(
   _ lease: OpaquePointer!, _ metadata: UnsafeMutablePointer<framebus_metadata>!,
   _ error: UnsafeMutablePointer<framebus_error>!
 ) -> Int32 {
-  // SAFETY: as of all pointers of C (CStructures.swift).
-  unsafe attempt(error) { () throws(CFailure) in
-    let box = try unsafe HandleTable.shared.find(lease, LeaseBox.self)
+  // SAFETY: as of all pointers of C (CStructures.swift); nobody releases the lease meanwhile.
+  unsafe usingUnretained(lease, LeaseBox.self, error) { box throws(CFailure) in
     try unsafe require(metadata, "metadata")
     try unsafe store(box.metadata, into: metadata)
     return FRAMEBUS_OK

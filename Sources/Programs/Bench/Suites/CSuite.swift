@@ -37,7 +37,7 @@ extension RingScenario {
   /// Loan, publish, receive and release on one thread.
   private static func bothSides(_ size: String, _ bytes: Int) -> RingScenario {
     RingScenario(
-      name: "frame cost \(size), both sides", measure: .cost, bytes: bytes, subscribers: 0,
-      depth: 2, traits: [.idles, .receives])
+      name: "\(size) from loan to release, on one thread", measure: .cost, bytes: bytes,
+      subscribers: 0, depth: 2, traits: [.idles, .receives])
   }
 }

@@ -17,7 +17,8 @@ struct GStreamerSuite: BenchSuite {
     }
     let heading = "\(name): \(run.rounds) rounds of \(duration), median (min–max)"
     return RingReport(
-      suite: name, heading: heading, rows: rows, baselines: ["framebus-c", "gstreamer-shm"]
+      suite: name, heading: heading, rows: rows, baselines: ["framebus-c", "gstreamer-shm"],
+      comparesProcessorTime: true
     ).report
   }
 }
