@@ -75,13 +75,14 @@ struct CaptureSource: ParsableCommand {
     private func runNetwork(_ address: SourceAddress, _ role: CaptureRole) throws {
       // GStreamer logs the whole address.
       address.keys.forEach(ProductLog.leaveOut)
-      let secret = try capture.secret.map { name in
+      let settings = try capture.settings()
+      let secret = try settings.secret.map { name in
         try NetworkSecret(named: name, isBearer: address.web != nil, global)
       }
       if let file = capture.ca { try trustCertificates(in: file) }
       try role.run(
         NetworkSource(
-          address, secret: secret, largest: try capture.settings().region,
+          address, secret: secret, largest: settings.region,
           certificates: capture.ca, sound: try sound(of: "server", beside: role)))
     }
 

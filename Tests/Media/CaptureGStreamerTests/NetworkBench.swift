@@ -152,6 +152,16 @@
     }
   }
 
+  extension NetworkBench {
+    /// An endpoint on aiortc (Tests/Tools/whep_server.py).
+    func whepServer(_ port: Int, _ settings: String...) throws -> RunningProgram {
+      let server = try RunningProgram(
+        "/usr/bin/python3", [tool("whep_server.py"), "\(port)"] + settings)
+      try server.waitForOutput("listening")
+      return server
+    }
+  }
+
   extension Subscriber {
     /// The size of the next picture.
     mutating func takeSize() throws -> String {

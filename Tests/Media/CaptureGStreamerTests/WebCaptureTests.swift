@@ -15,13 +15,6 @@
 
     // MARK: WHEP
 
-    private func server(_ port: Int, _ settings: String...) throws -> RunningProgram {
-      let server = try RunningProgram(
-        "/usr/bin/python3", [tool("whep_server.py"), "\(port)"] + settings)
-      try server.waitForOutput("listening")
-      return server
-    }
-
     @Test(arguments: ["H264", "VP8"]) func whepStreamIsPublishedAndItsSessionRemoved(
       codec: String
     ) throws {
@@ -29,7 +22,7 @@
         let token = "token-4f1ac3d9"
         try bench.seal(token, "whep", "me")
         let port = try bench.port()
-        let server = try server(port, "token=\(token)", "codec=\(codec)")
+        let server = try bench.whepServer(port, "token=\(token)", "codec=\(codec)")
         let capture = try bench.capture(
           "whep:http://127.0.0.1:\(port)/whep", "--secret", "whep/me")
         try bench.expectPicturesAndSound(of: capture, size: "320x240")
@@ -43,13 +36,13 @@
     @Test func whepReconnectsByANewSession() throws {
       try withWatchdog {
         let port = try bench.port()
-        let first = try server(port)
+        let first = try bench.whepServer(port)
         let capture = try bench.capture("whep:http://127.0.0.1:\(port)/whep")
         var pictures = try bench.subscriber()
         #expect(try pictures.takeSize() == "320x240")
         try first.end(with: Signal.kill)
         try capture.waitForErrors("the stream is paused")
-        let second = try server(port, "size=160x120")
+        let second = try bench.whepServer(port, "size=160x120")
         try waitUntil("pictures of another size come: \(capture.transcript)") {
           try pictures.takeSize() == "160x120"
         }
@@ -64,9 +57,9 @@
         try bench.seal("another-token", "whep", "wrong")
         let (port, odd) = (try bench.port(), try bench.port())
         let identity = try bench.certificate("localhost")
-        let server = try server(
+        let server = try bench.whepServer(
           port, "token=right", "tls=\(identity.certificate),\(identity.key)")
-        let other = try self.server(odd, "answers=nothing")
+        let other = try bench.whepServer(odd, "answers=nothing")
         let address = "whep:https://localhost:\(port)/whep"
         let untrusted = try bench.failure(address)
         #expect(untrusted.contains("its certificate is not trusted"), "\(untrusted)")
