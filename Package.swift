@@ -236,18 +236,22 @@ let package = Package(
     module("CaptureWayland", in: .media, ["Capture", "FrameBus", "Platform", "CWayland"]),
     module(
       "CaptureGStreamer", in: .media,
-      ["Capture", "FrameBus", "Platform", "Sound", "WHIP", "CGStreamer", "CWebRTC", gstreamer]),
+      [
+        "Capture", "FrameBus", "Platform", "Sound", "WHIP", "WebRTC", "CGStreamer", "CWebRTC",
+        gstreamer,
+      ]),
     module(
       "ScreenRecorder", in: .media, ["AppGroup", "Capture", "CaptureX11", "FrameBus", "Platform"]),
     module("Recording", in: .media, ["AppGroup", "FrameBus", "Platform"]),
     module("Sound", in: .media, ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
     module("Upload", in: .media, ["AppGroup", "FrameBus", "Platform", "Sound"]),
     module("WHIP", in: .media, ["CredentialStore", "Platform", "CCurl"]),
+    module("WebRTC", in: .media, ["WHIP", "Platform", "CGStreamer", "CWebRTC", gstreamer]),
     module(
       "UploadGStreamer", in: .media,
       [
-        "Upload", "WHIP", "FrameBus", "Platform", "Replay", "Sound", "CGStreamer", "CWebRTC",
-        gstreamer,
+        "Upload", "WHIP", "WebRTC", "FrameBus", "Platform", "Replay", "Sound", "CGStreamer",
+        "CWebRTC", gstreamer,
       ]),
     module("CameraGrant", in: .media, ["Platform", "CPipeWire"]),
     module(

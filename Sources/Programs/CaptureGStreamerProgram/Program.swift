@@ -83,7 +83,8 @@ struct CaptureSource: ParsableCommand {
       try role.run(
         NetworkSource(
           address, secret: secret, largest: settings.region,
-          certificates: capture.ca, sound: try sound(of: "server", beside: role)))
+          certificates: capture.ca, sound: try sound(of: "server", beside: role),
+          hide: RelayPasswords().leaveOut))
     }
 
     private func runCamera(
@@ -124,6 +125,21 @@ struct CaptureSource: ParsableCommand {
 }
 
 #if Media
+  /// The passwords of relays that a server has named, which the log leaves out. Each line is
+  /// compared with all of them, so there is a limit to what a server can add.
+  private final class RelayPasswords: Sendable {
+    private static let maximumCount = 256
+    private let left = Mutex(maximumCount)
+
+    @Sendable func leaveOut(_ password: String) {
+      let isLeftOut = left.withLock { left in
+        left = max(-1, left - 1)
+        return left >= 0
+      }
+      if isLeftOut { ProductLog.leaveOut(password) }
+    }
+  }
+
   /// Reports to the broadcast of which a capture is part why it captures only silence.
   private final class SessionSound: Sendable {
     private let session: String

@@ -122,6 +122,7 @@
         #expect(try pictures.takeSize() == "320x240")
         try first.end(with: Signal.kill)
         try capture.waitForErrors("the stream is paused")
+        try bench.expectPause()
         let second = try bench.srtSender("srt://127.0.0.1:\(port)", NetworkBench.encoder("160x120"))
         try waitUntil("the other sender's pictures come") {
           try pictures.takeSize() == "160x120"
@@ -144,6 +145,7 @@
         #expect(try pictures.takeSize() == "320x240")
         try first.end(with: Signal.kill)
         try capture.waitForErrors("the stream is paused")
+        try bench.expectPause()
         let second = try bench.srtServer(port, NetworkBench.encoder("160x120"))
         try waitUntil("the other server's pictures come") {
           try pictures.takeSize() == "160x120"

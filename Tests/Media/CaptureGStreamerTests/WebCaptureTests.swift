@@ -2,6 +2,7 @@
   import Foundation
   import FrameBus
   import Platform
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -29,6 +30,45 @@
         #expect(server.output.text.contains("PATCH 204"), "\(server.transcript)")
         try bench.expectAbsence(of: token, after: capture)
         try server.waitForOutput("DELETE 200")
+        try server.waitForOutput("open 0")
+        try server.end(with: Signal.kill)
+      }
+    }
+
+    /// Without subscribers too, and again while the endpoint is busy.
+    @Test func whepSessionIsRemovedWhenNobodyWatches() throws {
+      try withWatchdog {
+        let port = try bench.port()
+        let server = try bench.whepServer(port, "busy=1")
+        let capture = try bench.capture("whep:http://127.0.0.1:\(port)/whep", "--sound", "none")
+        do {
+          var pictures = try bench.subscriber()
+          #expect(try pictures.takeSize() == "320x240")
+        }
+        try server.waitForOutput("DELETE 503")
+        try server.waitForOutput("DELETE 200")
+        try server.waitForOutput("open 0")
+        var pictures = try bench.subscriber()
+        #expect(try pictures.takeSize() == "320x240", "\(capture.transcript)")
+        try capture.end(with: Signal.terminate)
+        try server.end(with: Signal.kill)
+      }
+    }
+
+    /// The endpoint names a relay, as its user cannot know it.
+    @Test func whepUsesTheServersThatItsEndpointNames() throws {
+      try withWatchdog {
+        let port = try bench.port()
+        let relay = try Relay()
+        let server = try bench.whepServer(
+          port,
+          "link=<turn:127.0.0.1:\(relay.port)?transport=udp>; rel=\"ice-server\"; "
+            + "username=\"\(Relay.user)\"; credential=\"\(Relay.password)\"")
+        let capture = try bench.capture("whep:http://127.0.0.1:\(port)/whep", "--sound", "none")
+        var pictures = try bench.subscriber()
+        #expect(try pictures.takeSize() == "320x240", "\(capture.transcript)")
+        try server.waitForOutput("candidate typ relay")
+        try bench.expectAbsence(of: Relay.password, after: capture)
         try server.end(with: Signal.kill)
       }
     }
@@ -38,14 +78,19 @@
         let port = try bench.port()
         let first = try bench.whepServer(port)
         let capture = try bench.capture("whep:http://127.0.0.1:\(port)/whep")
-        var pictures = try bench.subscriber()
+        let events = Mutex<[StreamEvent]>([])
+        var pictures = try bench.subscriber {
+          $0.onEvent = { event in events.withLock { $0.append(event) } }
+        }
         #expect(try pictures.takeSize() == "320x240")
         try first.end(with: Signal.kill)
         try capture.waitForErrors("the stream is paused")
+        try bench.expectPause()
         let second = try bench.whepServer(port, "size=160x120")
         try waitUntil("pictures of another size come: \(capture.transcript)") {
           try pictures.takeSize() == "160x120"
         }
+        #expect(events.withLock { $0.contains(.paused(.unavailable)) && $0.contains(.resumed) })
         try capture.end(with: Signal.terminate)
         try second.waitForOutput("DELETE 200")
         try second.end(with: Signal.kill)
