@@ -343,7 +343,8 @@ let package = Package(
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
-    subject("BusViewer", ["SubjectKit", "NumberKit", "FrameBus", "AppGroup", "Platform"]),
+    subject(
+      "BusViewer", ["SubjectKit", "NumberKit", "Capture", "FrameBus", "AppGroup", "Platform"]),
     .target(
       name: "LiveKit", dependencies: [gstreamer], path: "Benchmarks/LiveKit",
       cSettings: strictC + [whenMedia],
@@ -371,7 +372,8 @@ let package = Package(
       name: "CPortalKit", dependencies: ["CPipeWireSystem"], path: "Fuzz/PortalKit",
       cSettings: ["CPipeWire", "CPipeWire/include", "CSessionBus", "CSessionBus/include"]
         .map { .headerSearchPath("../../Sources/C/\($0)") }),
-    fuzzer("BridgeMessages", of: "Bridge"),
+    fuzzer("BridgeMessages", of: "Bridge"), fuzzer("Playlists", of: "Capture"),
+    fuzzer("Answers", of: "WHIP", "CredentialStore"),
 
     // Tests, of real processes
     .target(
@@ -499,7 +501,7 @@ let package = Package(
         "Bench", "BusCLI", "BareGrab", "BareRing", "BusRing", "BusViewer", "BareDatagram",
         "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings", "BareLog", "BusLog",
         "BusLogger", "BusLogReader", "BareSodium", "BusCredential", "BareUpload", "LiveReceiver",
-        "CaptureProgram", "UploadProgram", "BareWayland",
+        "CaptureProgram", "CaptureGStreamerProgram", "UploadProgram", "BareWayland",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -20,7 +20,7 @@ public let benchSuites: [any BenchSuite] = [
   RingSuite(), RingCallsSuite(), CSuite(), NotifySuite(), DefaultsSuite(), LogSuite(),
   CredentialSuite(), CaptureSuite.bus, CaptureSuite.windows, WaylandSuite.pacing, DemandSuite(),
   RecordSuite(), UploadSuite(), DestinationsSuite(), CameraSuite(), BitrateSuite(),
-  PythonSuite(), GStreamerSuite(),
+  PythonSuite(), GStreamerSuite(), LinkSuite(),
 ]
 
 /// The options of one `framebus bench` command.

@@ -1,4 +1,5 @@
 #if Media
+  import Capture
   import Foundation
   import FrameBus
   import Platform
