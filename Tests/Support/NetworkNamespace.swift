@@ -63,13 +63,16 @@ package final class NetworkNamespace: Sendable {
       "ip", prefix + [try pathOfProgram(program)] + arguments, environment: environment)
   }
 
-  package func startJanus(in root: TemporaryRoot) throws -> RunningProgram {
+  /// - Parameter files: further configurations, by their names.
+  package func startJanus(
+    in root: TemporaryRoot, _ files: KeyValuePairs<String, String> = [:]
+  ) throws -> RunningProgram {
     let folder = root.file("janus")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     for (name, text) in [
       ("janus", "general: { debug_level = 4 }"),
       ("janus.transport.http", "general: { http = true\n port = 8088\n ip = \"127.0.0.1\" }"),
-    ] {
+    ] + files.map({ ($0.key, $0.value) }) {
       try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name).jcfg"))
     }
     let janus = try start(

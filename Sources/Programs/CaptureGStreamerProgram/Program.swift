@@ -129,7 +129,7 @@ struct CaptureSource: ParsableCommand {
   /// compared with all of them, so there is a limit to what a server can add.
   private final class RelayPasswords: Sendable {
     private static let maximumCount = 256
-    private let left = Mutex(maximumCount)
+    private let left = Mutex(RelayPasswords.maximumCount)
 
     @Sendable func leaveOut(_ password: String) {
       let isLeftOut = left.withLock { left in

@@ -53,11 +53,13 @@
         }
         try expectConfinedPictures(of: host)
         let (processID, log) = (try bench.processOfCapture(), try bench.log())
+        let arguments = try bench.argumentsOfPrograms()
         let environment = try Data(contentsOf: URL(filePath: "/proc/\(processID)/environ"))
         #expect(!environment.isEmpty && environment.range(of: Data(secret.utf8)) == nil)
         #expect(log.contains("decodebin"), "the log has no lines of GStreamer")
+        #expect(arguments.contains("--secret=\(kind).example.com/ann"))
         let result = try host.end(with: Signal.interrupt)
-        for text in [log, result.errors, result.output, try bench.argumentsOfPrograms()] {
+        for text in [arguments, log, result.errors, result.output] {
           #expect(!text.contains(secret))
         }
         #expect(try !bench.contains(secret))

@@ -55,6 +55,8 @@
     var failure: String? {
       ending.reason.withLock { $0 }?.replacing("--credential SERVICE/ACCOUNT", with: "--secret")
         .replacing("--credential", with: "--secret")
+        .replacing(", or name a relay with --turn", with: "")
+        .replacing(" (--turn-credential)", with: "")
     }
 
     /// Removes the session at the endpoint. Blocks for a few seconds at most.

@@ -6,7 +6,6 @@ struct LinkSuite: BenchSuite {
 
   func run(_ run: BenchRun) throws -> BenchReport {
     let parts = [try LinkedStreams(suite: name).run(run)]
-    return BenchReport(
-      records: parts.flatMap(\.records), lines: parts.flatMap { $0.lines + [""] }.dropLast())
+    return BenchReport(records: parts.flatMap(\.records), lines: parts.flatMap(\.lines))
   }
 }
