@@ -26,7 +26,8 @@ struct Program {
         // SAFETY: libFuzzer says how many bytes there are.
         var input = unsafe FuzzInput(bytes, count: count)
         let kind = input.byte()
-        do { try Program.run(views: kind & 1 != 0, stays: kind & 2 != 0, input.bytes(count)) } catch {
+        let answers = input.bytes(count)
+        do { try Program.run(views: kind & 1 != 0, stays: kind & 2 != 0, answers) } catch {
           let text = (error as? WHIPError).map { "\($0) \($0.forViewers)" } ?? "\(error)"
           precondition(!text.contains(token) && text.isPlain, text)
         }

@@ -104,7 +104,9 @@
           port, NetworkBench.encoder("320x240"),
           parameters: "&passphrase=\(passphrase)&pbkeylen=16")
         let address = "srt://127.0.0.1:\(port)"
-        let wrong = try bench.broadcast(address, "--secret", "srt/other", "--restarts", "0").finish()
+        let wrong = try bench.broadcast(
+          address, "--secret", "srt/other", "--restarts", "0"
+        ).finish()
         #expect(wrong.status == .exited(1))
         #expect(wrong.errors.contains("the passphrase is wrong"), "\(wrong.errors)")
         let host = try bench.broadcast(address)
@@ -153,7 +155,8 @@
     fileprivate func processOfCapture() throws -> Int32 {
       let text = try output(
         of: "framebus", ["broadcast", "status", "--json", "--root", root.path])
-      let found = try #require(text.firstMatch(of: /"capture" : \{[^}]*"pid" : ([0-9]+)/), "\(text)")
+      let pattern = /"capture" : \{[^}]*"pid" : ([0-9]+)/
+      let found = try #require(text.firstMatch(of: pattern), "\(text)")
       return try #require(Int32(found.1))
     }
 

@@ -56,18 +56,17 @@
         captured: all.map(\.captured).sorted()[12], published: all.map(\.published).sorted()[12])
     }
 
-    /// A slow clock makes pictures older, by as much.
-    @Test(arguments: ["whep", "rtsp"], [0, -2])
+    /// A slow clock makes pictures older, by as much; without a report their age begins here.
+    @Test(arguments: ["whep", "rtsp"], [-1, -3])
     func capturedAtFollowsTheSendersClock(kind: String, shift: Int) throws {
       try withWatchdog {
         let (address, server) = try sender(kind, shift: shift)
         let capture = try bench.capture(address, "--sound", "none")
         var pictures = try bench.subscriber()
         var found = Delays(captured: 0, published: 0)
-        // Both wait for late packets; without a report a picture's age begins after that.
         try waitUntil("reports count: \(found) \(capture.transcript)") {
           found = try delays(&pictures)
-          return abs(found.captured - Int64(shift * 1000)) < min(80, found.published / 2)
+          return abs(found.captured - Int64(shift * 1000)) < 400
         }
         let upload = try run(
           "framebus",
@@ -79,7 +78,7 @@
           upload.output.firstMatch(of: /"latency_p50_ns" ?: ?([0-9]+)/), "\(upload.output)")
         let latencyMs = (Int64(shown.1) ?? 0) / 1_000_000
         print("\(kind), clock \(shift) s: \(found), shown latency \(latencyMs) ms")
-        #expect(latencyMs >= Int64(-shift * 1000) + found.published / 2, "\(upload.output)")
+        #expect(latencyMs >= Int64(-shift * 1000) - 400, "\(upload.output)")
         try capture.end(with: Signal.terminate)
         try server.end(with: Signal.kill)
       }
@@ -95,7 +94,7 @@
         // Longer than until the first reports.
         for _ in 0..<8 {
           let found = try delays(&pictures)
-          #expect(found.captured >= 0 && found.captured <= found.published, "\(found)")
+          #expect(found.captured > -500 && found.captured <= found.published, "\(found)")
         }
         try capture.end(with: Signal.terminate)
         try server.end(with: Signal.kill)

@@ -36,7 +36,8 @@
           case .ended(let error):
             ending.reason.withLock { $0 = error.forViewers }
             pipeline.fail()
-          case .recommended(let servers): servers.map(\.password).filter { !$0.isEmpty }.forEach(hide)
+          case .recommended(let servers):
+            for server in servers where !server.password.isEmpty { hide(server.password) }
           case .notUsed(let error): noticed("\(error)")
           case .notRemoved(let error): noticed("the session is not removed: \(error.forViewers)")
           default: break
