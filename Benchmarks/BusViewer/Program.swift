@@ -5,8 +5,8 @@ import NumberKit
 import Platform
 import SubjectKit
 
-// The subscriber of `framebus bench demand`, `pacing` and `link`: a user's program, with the public API
-// alone. It refuses to encode: it reads each picture once, as the first step of an encoder does, or
+// The subscriber of `framebus bench demand`, `pacing` and `link`: a user's program, with the public
+// API alone. It refuses to encode: it reads each picture once, as the first step of an encoder does, or
 // only the number that is drawn into it.
 
 /// `BusViewer ROOT STREAM [WIDTH HEIGHT [FPS]]`: ROOT is the root of a group. It states the box and
@@ -27,11 +27,14 @@ struct Program {
       options.demand.box = Demand.Box(width: numbers[0], height: numbers[1])
     }
     if numbers.count > 2 { options.demand.rate = FrameRate(numbers[2]) }
+    let readsMarks = arguments.count > 2 && arguments[2] == "marks"
+    // A network brings several pictures at once.
+    if readsMarks { options.policy = .keepLatest(4) }
     var subscriber = try Subscriber(
       StreamName(arguments[1]), in: group, options: options,
       waitingForPublisherUntil: .after(.seconds(30)))
     if arguments.count > 2, arguments[2] == "numbers" { return try read(&subscriber) }
-    if arguments.count > 2, arguments[2] == "marks" { return try readMarks(&subscriber) }
+    if readsMarks { return try readMarks(&subscriber) }
     var (count, sum) = (0, UInt64(0))
     var report = Deadline.after(.seconds(1))
     while case .frame(let frame) = try subscriber.next() {

@@ -2,8 +2,8 @@ import AppGroup
 import Platform
 import Synchronization
 
-// A keychain for the group: the host seals credentials, the extension opens them, and a capture only
-// one that the host lends it.
+// A keychain for the group: the host seals credentials, the extension opens them, and a capture
+// only one that the host lends it.
 //
 // libsodium does all cryptography. This module refuses to implement any itself, to hold a secret in
 // a String or an array, to prompt on a terminal, and to report a failure as nil.

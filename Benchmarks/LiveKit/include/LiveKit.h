@@ -1,6 +1,6 @@
-// The common part of the live subjects of `framebus bench upload`, `bitrate` and `link`: GStreamer's
-// webrtcbin on both sides and the HTTP that WHIP needs over loopback, or SRT. Plain GStreamer,
-// without FrameBus.
+// The common part of the live subjects of `framebus bench upload`, `bitrate` and `link`:
+// GStreamer's webrtcbin on both sides and the HTTP that WHIP needs over loopback, or SRT. Plain
+// GStreamer, without FrameBus.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

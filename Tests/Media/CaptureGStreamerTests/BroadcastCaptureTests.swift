@@ -46,13 +46,13 @@
         let host = try bench.broadcast(address, "--secret", "\(kind).example.com/ann")
         try expectConfinedPictures(of: host)
         // A capture that dies receives it again.
-        let capture = try bench.processOfCapture()
+        let capture = try #require(try bench.processOfCapture())
         #expect(kill(capture, SIGKILL) == 0)
         try waitUntil("another capture runs: \(host.transcript)") {
-          (try? bench.processOfCapture()).map { $0 != capture } ?? false
+          try bench.processOfCapture().map { $0 != capture } ?? false
         }
         try expectConfinedPictures(of: host)
-        let (processID, log) = (try bench.processOfCapture(), try bench.log())
+        let (processID, log) = (try #require(try bench.processOfCapture()), try bench.log())
         let arguments = try bench.argumentsOfPrograms()
         let environment = try Data(contentsOf: URL(filePath: "/proc/\(processID)/environ"))
         #expect(!environment.isEmpty && environment.range(of: Data(secret.utf8)) == nil)
@@ -152,12 +152,11 @@
         environment: ["FRAMEBUS_GROUP": nil, "FRAMEBUS_LOG_LEVEL": "trace"])
     }
 
-    fileprivate func processOfCapture() throws -> Int32 {
+    /// - Returns: nil while none runs.
+    fileprivate func processOfCapture() throws -> Int32? {
       let text = try output(
         of: "framebus", ["broadcast", "status", "--json", "--root", root.path])
-      let pattern = /"capture" : \{[^}]*"pid" : ([0-9]+)/
-      let found = try #require(text.firstMatch(of: pattern), "\(text)")
-      return try #require(Int32(found.1))
+      return text.firstMatch(of: /"capture" : \{[^}]*"pid" : ([0-9]+)/).flatMap { Int32($0.1) }
     }
 
     fileprivate func log() throws -> String {

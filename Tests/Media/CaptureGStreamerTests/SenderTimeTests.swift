@@ -6,8 +6,8 @@
   import TestSupport
   import Testing
 
-  /// The time of RTCP's sender reports, from senders that draw the time into each picture, and whose
-  /// wall clock is set right or wrong. Sender and receiver share the monotonic clock.
+  /// The time of RTCP's sender reports, from senders that draw the time into each picture, and
+  /// whose wall clock is wrong. Sender and receiver share the monotonic clock.
   @Suite struct SenderTimeTests {
     private let bench: NetworkBench
 

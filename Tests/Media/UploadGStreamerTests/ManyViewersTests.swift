@@ -4,8 +4,8 @@
   import TestSupport
   import Testing
 
-  /// One broadcast for many viewers: the recipe of docs/guides/many-viewers.md, with Janus' streaming
-  /// plugin.
+  /// One broadcast for many viewers: the recipe of docs/guides/many-viewers.md, with Janus'
+  /// streaming plugin.
   @Suite struct ManyViewersTests {
     private let bench: SoundBench
 

@@ -16,6 +16,7 @@
       _ pipeline: CapturePipeline, hasSound: Bool, certificates: String?
     ) throws(PipelineError) {
       self.pipeline = pipeline
+      // SAFETY: `deinit` stops the pipeline, whose threads use the peer, before the peer ends.
       let peer = unsafe PeerHandle(certificates: certificates) {
         unsafe webrtc_peer_receive(pipeline.element, "source", hasSound, $0, $1)
       }
