@@ -6,8 +6,8 @@ import Synchronization
 import WHIP
 
 /// Fuzzes what an endpoint of WHIP or WHEP answers: statuses, headers and bodies of a whole
-/// session, from the offer to the end. Whatever it answers, requests stay at the endpoint's server, the
-/// bearer token goes to no other, and no message shows it.
+/// session, from the offer to the end. Whatever it answers, requests stay at the endpoint's server,
+/// the bearer token goes to no other, and no message shows it.
 ///
 /// The first byte of an input chooses the kind of session; the answers follow, as `Server` reads
 /// them.

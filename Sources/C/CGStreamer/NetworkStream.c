@@ -30,9 +30,9 @@ static void free_sender_time(gpointer data) {
 }
 
 // RFC 3550, section 6.4.1: a report names one moment by the sender's clock, and in the time stamps
-// of its packets. The structure places these on the pipeline's running time. Those of pictures count,
-// whose clock has 90 kHz (RFC 6184, RFC 7741): sound has other delays, and where nothing hears it,
-// its report names no time.
+// of its packets. The structure places these on the pipeline's running time. Reports on pictures
+// count, whose clock has 90 kHz (RFC 6184, RFC 7741): sound has other delays, and where nothing
+// hears it, its report names no time.
 static void note_report(GstElement *element, GstStructure *sync, gpointer data) {
   (void)element;
   struct sender_time *time = data;
@@ -46,8 +46,8 @@ static void note_report(GstElement *element, GstStructure *sync, gpointer data) 
   GstClockTime zero = gst_element_get_base_time(time->pipeline);
   GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
   GstRTCPPacket packet;
-  if (isComplete && rate == 90000 && GST_CLOCK_TIME_IS_VALID(zero) && GST_CLOCK_TIME_IS_VALID(baseNs) &&
-      gst_rtcp_buffer_map(buffer, GST_MAP_READ, &rtcp)) {
+  if (isComplete && rate == 90000 && GST_CLOCK_TIME_IS_VALID(zero) &&
+      GST_CLOCK_TIME_IS_VALID(baseNs) && gst_rtcp_buffer_map(buffer, GST_MAP_READ, &rtcp)) {
     if (gst_rtcp_buffer_get_first_packet(&rtcp, &packet) &&
         gst_rtcp_packet_get_type(&packet) == GST_RTCP_TYPE_SR) {
       gst_rtcp_packet_sr_get_sender_info(&packet, NULL, &ntp, NULL, NULL, NULL);
@@ -79,8 +79,8 @@ static void prepare_element(GstBin *bin, GstBin *sub, GstElement *element, gpoin
   }
 }
 
-// With a filter, gst-launch's syntax may lose a track: of two pads that appear at the same moment on
-// two threads, each attempt holds the other's decoder while it fails.
+// With a filter, gst-launch's syntax may lose a track: of two pads that appear at the same moment
+// on two threads, each attempt holds the other's decoder while it fails.
 static void link_track(GstElement *element, GstPad *pad, gpointer pipeline) {
   (void)element;
   GstCaps *caps = gst_pad_query_caps(pad, NULL);

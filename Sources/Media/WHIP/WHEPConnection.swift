@@ -16,8 +16,8 @@ public final class WHEPConnection: Sendable {
   private let stop: StopSignal
   private let finished: StopSignal
 
-  /// - Parameter onEvent: called on this connection's thread; with `.ended` once, before the session
-  ///   is removed.
+  /// - Parameter onEvent: called on this connection's thread; with `.ended` once, before the
+  ///   session is removed.
   public init(
     _ engine: any WebRTCEngine, to endpoint: WHIPEndpoint, client: any HTTPClient,
     timeouts: WHIPConnection.Timeouts = WHIPConnection.Timeouts(),
