@@ -6,8 +6,8 @@ import Platform
 import SubjectKit
 
 // The subscriber of `framebus bench demand`, `pacing` and `link`: a user's program, with the public
-// API alone. It refuses to encode: it reads each picture once, as the first step of an encoder does,
-// or only the number that is drawn into it.
+// API alone. It refuses to encode: it reads each picture once, as the first step of an encoder
+// does, or only the number that is drawn into it.
 
 /// `BusViewer ROOT STREAM [WIDTH HEIGHT [FPS]]`: ROOT is the root of a group. It states the box and
 /// the rate as its demand, without them nothing, and prints `N frames, WIDTHxHEIGHT` each second.

@@ -14,6 +14,7 @@ import WHIP
 @main
 struct Program {
   private static let token = "canary-5f2e"
+  private static let bearer = try? BearerToken(SecretBytes(copying: Array(token.utf8)))
   private static let offer = """
     v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r
     m=video 9 UDP/TLS/RTP/SAVPF 96\r\nc=IN IP4 0.0.0.0\r\na=mid:0\r\na=ice-ufrag:abcd\r
@@ -29,14 +30,13 @@ struct Program {
         let answers = input.bytes(count)
         do { try Program.run(views: kind & 1 != 0, stays: kind & 2 != 0, answers) } catch {
           let text = (error as? WHIPError).map { "\($0) \($0.forViewers)" } ?? "\(error)"
-          precondition(!text.contains(token) && text.isPlain, text)
+          precondition(!text.contains(Program.token) && text.isPlain, text)
         }
         return 0
       })
   }
 
   private static func run(views: Bool, stays: Bool, _ answers: [UInt8]) throws {
-    let bearer = try BearerToken(SecretBytes(copying: Array(token.utf8)))
     let endpoint = try WHIPEndpoint(
       "https://live.example.com/whip?a=b", bearer: bearer, staysAtOrigin: stays)
     let server = Server(answers, at: endpoint.address, staysAtOrigin: stays)
