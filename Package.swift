@@ -236,18 +236,22 @@ let package = Package(
     module("CaptureWayland", in: .media, ["Capture", "FrameBus", "Platform", "CWayland"]),
     module(
       "CaptureGStreamer", in: .media,
-      ["Capture", "FrameBus", "Platform", "Sound", "WHIP", "CGStreamer", "CWebRTC", gstreamer]),
+      [
+        "Capture", "FrameBus", "Platform", "Sound", "WHIP", "WebRTC", "CGStreamer", "CWebRTC",
+        gstreamer,
+      ]),
     module(
       "ScreenRecorder", in: .media, ["AppGroup", "Capture", "CaptureX11", "FrameBus", "Platform"]),
     module("Recording", in: .media, ["AppGroup", "FrameBus", "Platform"]),
     module("Sound", in: .media, ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
     module("Upload", in: .media, ["AppGroup", "FrameBus", "Platform", "Sound"]),
     module("WHIP", in: .media, ["CredentialStore", "Platform", "CCurl"]),
+    module("WebRTC", in: .media, ["WHIP", "Platform", "CGStreamer", "CWebRTC", gstreamer]),
     module(
       "UploadGStreamer", in: .media,
       [
-        "Upload", "WHIP", "FrameBus", "Platform", "Replay", "Sound", "CGStreamer", "CWebRTC",
-        gstreamer,
+        "Upload", "WHIP", "WebRTC", "FrameBus", "Platform", "Replay", "Sound", "CGStreamer",
+        "CWebRTC", gstreamer,
       ]),
     module("CameraGrant", in: .media, ["Platform", "CPipeWire"]),
     module(
@@ -347,7 +351,8 @@ let package = Package(
       ["SubjectKit", "RingKit", "LinkKit", "NotifyCenter", "AppGroup", "Bridge", "Platform"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
-    subject("BusViewer", ["SubjectKit", "NumberKit", "FrameBus", "AppGroup", "Platform"]),
+    subject(
+      "BusViewer", ["SubjectKit", "NumberKit", "Capture", "FrameBus", "AppGroup", "Platform"]),
     .target(
       name: "LiveKit", dependencies: [gstreamer], path: "Benchmarks/LiveKit",
       cSettings: strictC + [whenMedia],
@@ -375,7 +380,8 @@ let package = Package(
       name: "CPortalKit", dependencies: ["CPipeWireSystem"], path: "Fuzz/PortalKit",
       cSettings: ["CPipeWire", "CPipeWire/include", "CSessionBus", "CSessionBus/include"]
         .map { .headerSearchPath("../../Sources/C/\($0)") }),
-    fuzzer("BridgeMessages", of: "Bridge"),
+    fuzzer("BridgeMessages", of: "Bridge"), fuzzer("Playlists", of: "Capture"),
+    fuzzer("Answers", of: "WHIP", "CredentialStore"),
 
     // Tests, of real processes
     .target(
@@ -503,7 +509,7 @@ let package = Package(
         "Bench", "BusCLI", "BareGrab", "BareRing", "BusRing", "BusViewer", "BareDatagram",
         "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings", "BareLog", "BusLog",
         "BusLogger", "BusLogReader", "BareSodium", "BusCredential", "BareUpload", "LiveReceiver",
-        "CaptureProgram", "UploadProgram", "BareWayland",
+        "CaptureProgram", "CaptureGStreamerProgram", "UploadProgram", "BareWayland",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -4,11 +4,11 @@ import FrameBus
 import LiveKit
 import Platform
 
-// The baseline of `framebus bench upload`: the test pattern of `framebus-capture`, drawn into
-// GStreamer's own memory, then encoded and sent by the elements of `framebus-upload`, in one
+// The baseline of `framebus bench upload` and `link`: the test pattern of `framebus-capture`, drawn
+// into GStreamer's own memory, then encoded and sent by the elements of `framebus-upload`, in one
 // process.
 //
-//   BareUpload PORT WIDTH HEIGHT FPS CONVERTER
+//   BareUpload PORT|srt://… WIDTH HEIGHT FPS CONVERTER
 //
 // CONVERTER: framebusconvert, the product's element, or videoconvert.
 
@@ -16,25 +16,29 @@ import Platform
   @main struct Program {
     static func main() {
       let arguments = CommandLine.arguments
-      let numbers = arguments.dropFirst().compactMap { Int($0) }
-      guard arguments.count == 6, numbers.count == 4 else { live_fail("wrong arguments") }
-      let (port, width, height, rate) = (numbers[0], numbers[1], numbers[2], numbers[3])
+      let numbers = arguments.dropFirst(2).compactMap { Int($0) }
+      guard arguments.count == 6, numbers.count == 3 else { live_fail("wrong arguments") }
+      let (width, height, rate) = (numbers[0], numbers[1], numbers[2])
       guard upload_start(nil, 0), upload_register_converter() else {
         live_fail("cannot initialise GStreamer")
       }
-      let converter = arguments[5]
-      let sender = converter.withCString { converter in
-        var format = live_format(
-          width: UInt32(width), height: UInt32(height), framesPerSecond: UInt32(rate),
-          kilobitsPerSecond: UInt32(width * height * 3 / 1000), converter: converter)
-        return live_sender_create(&format)
+      let port = UInt32(arguments[1])
+      let sender = arguments[1].withCString { location in
+        arguments[5].withCString { converter in
+          var format = live_format(
+            width: UInt32(width), height: UInt32(height), framesPerSecond: UInt32(rate),
+            kilobitsPerSecond: UInt32(width * height * 3 / 1000), converter: converter,
+            location: port == nil ? location : nil)
+          return live_sender_create(&format)
+        }
       }
-      send(sender, width, height, rate, to: UInt32(port))
+      send(sender, width, height, rate, to: port)
     }
 
     /// The first picture sets the encoder's format; the others wait for the connection.
+    /// - Parameter port: of a WHIP endpoint; nil for SRT, which is connected by then.
     private static func send(
-      _ sender: OpaquePointer?, _ width: Int, _ height: Int, _ rate: Int, to port: UInt32
+      _ sender: OpaquePointer?, _ width: Int, _ height: Int, _ rate: Int, to port: UInt32?
     ) {
       let pattern = TestPattern(.bars)
       let beginNs = monotonicNowNs()
@@ -50,7 +54,7 @@ import Platform
             into: &bytes, width: width, height: height, strideBytes: width * 4,
             sequence: sequence, milliseconds: nowNs / 1_000_000)
           live_sender_send(sender, nowNs - beginNs)
-          if sequence == 1 {
+          if sequence == 1, let port {
             live_sender_connect(sender, port)
             pacer.restart(atNs: monotonicNowNs())
           }

@@ -146,6 +146,25 @@ void live_receive_sizes(live_size_handler handler) {
   listen_and_serve();
 }
 
+void live_receive_srt(live_picture_handler handler, const char *location) {
+  handle_picture = handler;
+  GstElement *pipeline = live_launch(g_strdup_printf(
+      "srtsrc uri=%s ! tsdemux ! h264parse ! avdec_h264 max-threads=1 ! video/x-raw,format=I420 "
+      "! appsink name=end sync=false", location));
+  GstElement *end = gst_bin_get_by_name(GST_BIN(pipeline), "end");
+  GstAppSinkCallbacks callbacks = {.new_sample = take_sample};
+  gst_app_sink_set_callbacks(GST_APP_SINK(end), &callbacks, NULL, NULL);
+  gst_object_unref(end);
+  if (gst_element_set_state(pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    live_fail("cannot listen");
+  puts("listening");
+  fflush(stdout);
+  GstBus *bus = gst_element_get_bus(pipeline);
+  GstMessage *message =
+      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  live_fail(GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS ? "the sender ended" : "SRT failed");
+}
+
 #else
 typedef int live_receiver_is_absent;
 #endif

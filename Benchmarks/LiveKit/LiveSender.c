@@ -19,15 +19,19 @@ struct live_sender {
 };
 
 // Like the product's pipeline, without the elements that scale pictures.
-#define PIPELINE                                                                               \
+#define ENCODING                                                                               \
   "appsrc name=source format=time max-buffers=2 max-bytes=0 "                                  \
   "caps=video/x-raw,format=BGRx,width=%u,height=%u,framerate=%u/1 "                            \
   "! %s ! video/x-raw,format=I420 ! queue max-size-buffers=2 max-size-bytes=0 max-size-time=0 " \
-  "! x264enc tune=zerolatency speed-preset=ultrafast bitrate=%u key-int-max=%u "               \
+  "! x264enc tune=zerolatency speed-preset=ultrafast bitrate=%u key-int-max=%u "
+#define BY_WEBRTC                                                                              \
   "! video/x-h264,profile=constrained-baseline "                                               \
   "! rtph264pay config-interval=-1 aggregate-mode=zero-latency "                               \
   "! application/x-rtp,media=video,encoding-name=H264,payload=96 "                             \
   "! webrtcbin name=peer bundle-policy=max-bundle latency=0"
+#define BY_SRT                                                                                 \
+  "! h264parse config-interval=-1 ! mpegtsmux alignment=7 "                                    \
+  "! srtsink name=peer sync=false uri=%s"
 
 static GstBufferPool *make_pool(GstElement *source, unsigned byteCount) {
   GstCaps *caps = gst_app_src_get_caps(GST_APP_SRC(source));
@@ -41,15 +45,20 @@ static GstBufferPool *make_pool(GstElement *source, unsigned byteCount) {
 }
 
 live_sender *live_sender_create(const struct live_format *format) {
-  GstElement *pipeline = live_launch(
-      g_strdup_printf(PIPELINE, format->width, format->height, format->framesPerSecond,
-                      format->converter, format->kilobitsPerSecond, format->framesPerSecond * 4));
+  bool isSRT = format->location != NULL;
+  char *output = isSRT ? g_strdup_printf(BY_SRT, format->location) : g_strdup(BY_WEBRTC);
+  char *encoding = g_strdup_printf(
+      ENCODING, format->width, format->height, format->framesPerSecond, format->converter,
+      format->kilobitsPerSecond, format->framesPerSecond * (isSRT ? 2 : 4));
+  GstElement *pipeline = live_launch(g_strconcat(encoding, output, NULL));
+  g_free(encoding);
+  g_free(output);
   live_sender *sender = g_new0(live_sender, 1);
   sender->source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
   sender->peer = gst_bin_get_by_name(GST_BIN(pipeline), "peer");
   sender->pool = make_pool(sender->source, format->width * format->height * 4);
   sender->frameNs = GST_SECOND / format->framesPerSecond;
-  live_use_loopback(sender->peer);
+  if (!isSRT) live_use_loopback(sender->peer);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   return sender;
 }

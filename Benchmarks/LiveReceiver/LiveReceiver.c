@@ -1,8 +1,9 @@
-// The receiver of `framebus bench upload` and `bitrate`: accepts one session by WHIP, decodes it,
+// The receiver of `framebus bench upload`, `bitrate` and `link`: accepts one session, decodes it,
 // and reads from each picture when it was drawn (the test pattern's mark,
 // Sources/Media/Capture/TestPatternMark.swift).
 //
 //   LiveReceiver          prints "listening PORT", then for each picture "N frames, L us"
+//   LiveReceiver srt URI  listens for SRT, and prints the same
 //   LiveReceiver sizes    does not decode, and prints "N bytes at T ns" by the monotonic clock
 
 #ifdef FRAMEBUS_MEDIA
@@ -61,6 +62,7 @@ static void take_size(size_t byteCount) {
 int main(int count, char **arguments) {
   gst_init(&count, &arguments);
   if (count > 1 && strcmp(arguments[1], "sizes") == 0) live_receive_sizes(take_size);
+  if (count > 2 && strcmp(arguments[1], "srt") == 0) live_receive_srt(take, arguments[2]);
   live_receive(take);
 }
 

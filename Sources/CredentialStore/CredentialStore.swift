@@ -3,7 +3,7 @@ import Platform
 import Synchronization
 
 // A keychain for the group: the host seals credentials, the extension opens them, and a capture
-// cannot.
+// only one that the host lends it.
 //
 // libsodium does all cryptography. This module refuses to implement any itself, to hold a secret in
 // a String or an array, to prompt on a terminal, and to report a failure as nil.

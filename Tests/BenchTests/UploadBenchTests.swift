@@ -50,6 +50,24 @@
       }
     }
 
+    @Test func streamsToAnotherMachineAreComparedWithBarePipelines() throws {
+      let program = try RunningProgram(
+        "framebus", ["bench", "link", "--seconds", "1", "--rounds", "1", "--json"])
+      let result = try program.finish(within: .seconds(500))
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      let records = try #require(object as? [[String: Any]])
+      for scenario in ["1 stream", "4 streams", "16 streams"] {
+        let own = records.filter { $0["scenario"] as? String == scenario }
+        #expect(own.compactMap { $0["subject"] as? String } == ["framebus", "limit"])
+        for record in own {
+          for key in ["p50_ns", "p99_ns", "per_second", "cpu_ns_per_frame", "samples"] {
+            #expect(try #require(record[key] as? Double) > 0, "\(key) of \(record)")
+          }
+        }
+      }
+    }
+
     @Test func bitrateRowsHaveTimesOfChangesInBothDirections() throws {
       let program = try RunningProgram(
         "framebus", ["bench", "bitrate", "--seconds", "2", "--rounds", "1", "--json"])

@@ -60,6 +60,7 @@ import Testing
     force = true
     silence = 7
     while-saver = "capture"
+    secret = "srt/studio"
     """
 
   @Test func manifestRoundTrips() throws {
@@ -72,7 +73,7 @@ import Testing
     #expect(manifest.capture.orientation == .right && manifest.capture.drawsCursor == false)
     #expect(manifest.capture.backend == .socket && manifest.capture.allowsWayland == true)
     #expect(manifest.capture.silenceLimit == 7 && manifest.capture.whileSaver == .capture)
-    #expect(manifest.capture.isIsolated == nil)
+    #expect(manifest.capture.isIsolated == nil && manifest.capture.secret == "srt/studio")
     #expect(try ExtensionManifest(parsing: Array(manifest.text.utf8)) == manifest)
   }
 
@@ -97,6 +98,7 @@ import Testing
     ("backend = \"socket\"", "backend = \"mail\"", 18, "backend mail: use auto, shm or socket"),
     ("force = true", "no-protect = true", 19, "unknown key no-protect in [capture]"),
     ("silence = 7", "silence = -1", 20, "silence is not a whole number from 0"),
+    ("srt/studio", "cam", 22, "secret cam: use a credential as SERVICE/ACCOUNT"),
     ("silence = 7", "isolate = true", 18, "the socket backend shares no memory anyway"),
   ])
   func malformedManifestIsRefusedWithLineAndReason(
@@ -137,6 +139,7 @@ import Testing
     "capture.force": "[capture]\nforce = 0", "capture.backend": "[capture]\nbackend = \"mail\"",
     "capture.silence": "[capture]\nsilence = -1",
     "capture.while-saver": "[capture]\nwhile-saver = \"never\"",
+    "capture.secret": "[capture]\nsecret = \"cam\"",
   ]
 
   @Test func pageListsEachKeyWithItsError() throws {

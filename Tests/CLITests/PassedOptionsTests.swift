@@ -105,6 +105,7 @@ import Testing
           .fps: "30000/1001", .size: "64x48+1+2", .orientation: "6", .cursor: "false",
           .backend: "socket", .force: "true", .silence: "0", .whileSaver: "capture",
           .content: "screen", .format: "yuyv", .control: "gain=1,zoom=-2",
+          .secret: "a/b",
         ]),
       try settings(
         .off,

@@ -11,7 +11,8 @@ import Testing
   private let capture: RunningProgram
 
   private static let words =
-    "its source shows nothing, such as a screen that is off or locked, or a hidden window"
+    "its source shows nothing, such as a screen that is off or locked, a hidden window, or "
+    + "another machine that is away"
 
   init() throws {
     screen = try VirtualScreen(width: 320, height: 180)

@@ -78,7 +78,7 @@ struct LayerRule: Sendable {
 enum MediaRule {
   static let modules: Set = [
     "BridgeNATS", "CaptureX11", "CaptureWayland", "CaptureGStreamer", "CapturePipeWire",
-    "GStreamerLog", "UploadGStreamer", "UploadCamera",
+    "GStreamerLog", "UploadGStreamer", "UploadCamera", "WebRTC",
   ]
 
   static func check(_ file: SourceFile) -> [Finding] {

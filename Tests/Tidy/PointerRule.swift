@@ -3,7 +3,7 @@
 enum PointerRule {
   static let modules: Set = [
     "BridgeNATS", "Platform", "CInterface", "CapturePipeWire", "CaptureX11", "CaptureWayland",
-    "CaptureGStreamer", "GStreamerLog", "UploadGStreamer", "UploadCamera",
+    "CaptureGStreamer", "GStreamerLog", "UploadGStreamer", "UploadCamera", "WebRTC",
   ]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/Publisher/PublisherCore.swift",

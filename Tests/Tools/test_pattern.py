@@ -38,3 +38,20 @@ def value_of(luma, stride, width, height):
         bits = bits << 1 | (luma[y * stride + x] >= 128)
     value, found = bits >> 16, bits & 0xFFFF
     return value if checksum(value) == found else None
+
+
+def picture_of(number, milliseconds, width, height):
+    """The brightness of a picture with this mark, as bytes."""
+    side = min(width // (COLUMNS + 2), height // (ROWS + 4))
+    value = (number & 0xFFFF_FFFF) << 32 | milliseconds & 0xFFFF_FFFF
+    bits = value << 16 | checksum(value)
+    dark = bytes([16]) * width
+    rows = [dark] * height
+    for row in range(ROWS):
+        line = bytearray(dark)
+        for column in range(COLUMNS):
+            if bits >> (ROWS * COLUMNS - 1 - row * COLUMNS - column) & 1:
+                start = side * (1 + column)
+                line[start:start + side] = bytes([235]) * side
+        rows[side * (1 + row):side * (2 + row)] = [bytes(line)] * side
+    return b"".join(rows)

@@ -10,26 +10,41 @@ bearer token (`bearer yes`), and the number of media connections (`open 1`). Key
   size=WxH       of the pictures (default: 320x240)
   tls=CERT,KEY   uses TLS
   answers=TEXT   answers offers with this text instead of a description
+  link=TEXT      the header Link of each answer; the candidates are then written, as
+                 `candidate typ relay …`
+  busy=N         answers the first N requests to DELETE with 503
+  shift=S        its clock is S seconds fast
+  marks=yes      draws into each picture its number and when it was drawn, as the test pattern does
 """
 import asyncio
 import fractions
 import math
 import ssl
 import sys
+import time
 import uuid
 
 import aioice.ice
 
 aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: ["127.0.0.1"] if use_ipv4 else []
 
+import aiortc.clock
 import av
 from aiohttp import web
 from aiortc import RTCPeerConnection, RTCRtpSender, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, VideoStreamTrack
 
+from test_pattern import picture_of
+
 settings = dict(word.split("=", 1) for word in sys.argv[2:])
 width, height = map(int, settings.get("size", "320x240").split("x"))
 sessions = {}
+busy = [int(settings.get("busy", "0"))]
+if "shift" in settings:
+    # What the sender reports: the time of RTCP's reports alone.
+    true_time = aiortc.clock.current_datetime
+    shift = aiortc.clock.datetime.timedelta(seconds=float(settings["shift"]))
+    aiortc.clock.current_datetime = lambda: true_time() + shift
 
 
 def say(*words):
@@ -43,6 +58,12 @@ class Picture(VideoStreamTrack):
         pts, time_base = await self.next_timestamp()
         frame = av.VideoFrame(width, height, "yuv420p")
         self.count += 1
+        if "marks" in settings:
+            luma = picture_of(self.count, time.monotonic_ns() // 1_000_000, width, height)
+            for index, plane in enumerate(frame.planes):
+                plane.update(luma if index == 0 else bytes([128]) * plane.buffer_size)
+            frame.pts, frame.time_base = pts, time_base
+            return frame
         for index, plane in enumerate(frame.planes):
             shade = (self.count * 4) % 256 if index == 0 else 128
             plane.update(bytes([shade]) * plane.buffer_size)
@@ -85,20 +106,32 @@ async def post(request):
     sessions[name] = peer
     say("POST 201")
     say("open", len(sessions))
+    headers = {"Location": f"/session/{name}", "ETag": '"first"'}
+    if "link" in settings:
+        headers["Link"] = settings["link"]
     return web.Response(
         status=201, text=peer.localDescription.sdp, content_type="application/sdp",
-        headers={"Location": f"/session/{name}", "ETag": '"first"'})
+        headers=headers)
 
 
 async def patch(request):
     known = request.match_info["name"] in sessions
     typed = request.content_type == "application/trickle-ice-sdpfrag"
     status = 204 if known and typed else 404
+    if "link" in settings:
+        for line in (await request.text()).splitlines():
+            words = line.split()
+            if line.startswith("a=candidate:") and len(words) > 7:
+                say("candidate", *words[6:8], words[4])
     say("PATCH", status)
     return web.Response(status=status)
 
 
 async def delete(request):
+    if busy[0] > 0:
+        busy[0] -= 1
+        say("DELETE 503")
+        return web.Response(status=503)
     peer = sessions.pop(request.match_info["name"], None)
     if peer is not None:
         await peer.close()

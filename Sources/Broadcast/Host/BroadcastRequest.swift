@@ -93,7 +93,8 @@ public struct BroadcastRequest: Sendable {
   }
   var setup = SessionSetup()
   /// An opened credential store, such as one with a passphrase. If nil, the store is opened at each
-  /// start of an extension that requests credentials, and must open without a prompt.
+  /// start of an extension that requests credentials, or of a capture with a secret, and must open
+  /// without a prompt.
   public var credentials: CredentialStore?
   /// How long the broadcast lasts; nil for no limit. The time counts from its start, also under
   /// another host.
@@ -190,6 +191,8 @@ extension BroadcastRequest {
     var request = self
     var running = record.options.capture
     (running.whileSaver, running.allowsWayland) = (nil, nil)
+    // Nobody else chooses which credential reaches the source's server.
+    running.secret = nil
     if running.content == .other { running.content = nil }
     request.capture = capture.completed(by: running)
     request.requiresConfinement = requiresConfinement || record.options.requiresConfinement

@@ -7,7 +7,7 @@ import FrameBus
 extension CaptureSettings {
   /// The keys with one value. The rate and the size are preferences in `[format]`.
   private static let preferred: [Option] = [
-    .orientation, .cursor, .isolate, .backend, .force, .silence, .whileSaver,
+    .orientation, .cursor, .isolate, .backend, .force, .silence, .whileSaver, .secret,
   ]
 
   static let manifestKeys = ["protect"] + preferred.map(\.rawValue)
@@ -38,8 +38,9 @@ extension CaptureSettings {
     }
     for option in Self.preferred {
       guard let text = text(of: option) else { continue }
-      let isWord = option == .backend || option == .whileSaver
-      lines.append("\(option.rawValue) = \(isWord ? "\"\(text)\"" : text)\n")
+      let isText = [.backend, .whileSaver, .secret].contains(option)
+      let value = isText ? "\"\(ExtensionManifest.escaped(text))\"" : text
+      lines.append("\(option.rawValue) = \(value)\n")
     }
     return lines
   }
@@ -52,7 +53,7 @@ extension ManifestTable {
     switch option {
     case .orientation, .silence: try integer(option.rawValue, in: 0...Int.max).map { "\($0)" }
     case .cursor, .isolate, .force: try boolean(option.rawValue).map { "\($0)" }
-    case .backend, .whileSaver, .fps, .size, .content, .format, .control:
+    case .backend, .whileSaver, .fps, .size, .content, .format, .control, .secret:
       try string(option.rawValue)
     }
   }

@@ -85,7 +85,8 @@ final class RoleStarter: Sendable {
     if let node = portal?.node { options.append("--grant=\(node):3") }
     return try startCapture(
       of: request.source, as: sources.streams[.video], options,
-      environment: isRestart ? [CaptureRetry.restartVariable: "1"] : [:], inheriting: remote)
+      environment: isRestart ? [CaptureRetry.restartVariable: "1"] : [:],
+      handOver: try settings.secret.map(handOver(secret:)), inheriting: remote)
   }
 
   /// - Parameter isRetry: whether an earlier capture has failed, and the log says why.
@@ -108,7 +109,8 @@ final class RoleStarter: Sendable {
   /// The session on the command line lets a later host attribute the capture to it.
   private func startCapture(
     of source: String, as stream: StreamName?, _ options: [String], isQuiet: Bool = false,
-    environment: [String: String?], inheriting remote: borrowing Descriptor? = nil
+    environment: [String: String?], handOver: HandOver? = nil,
+    inheriting remote: borrowing Descriptor? = nil
   ) throws(BroadcastError) -> RoleProcess {
     var arguments = ["--quiet", session.captureOption]
     if let stream { arguments.append("--stream=\(stream)") }
@@ -117,8 +119,14 @@ final class RoleStarter: Sendable {
     if let compositor = request.compositor { environment["WAYLAND_DISPLAY"] = compositor }
     return try start(
       .capture, CaptureNeeds.program(of: source), arguments, environment: environment,
-      usesPlugins: CaptureNeeds.usesPlugins(source), isQuiet: isQuiet, inheriting: remote
-    ) { confinement(of: CaptureNeeds(source: source, compositor: request.compositor), as: $0) }
+      usesPlugins: CaptureNeeds.usesPlugins(source), isQuiet: isQuiet, handOver: handOver,
+      inheriting: remote
+    ) { user in
+      var rights = confinement(
+        of: CaptureNeeds(source: source, compositor: request.compositor), as: user)
+      if handOver != nil { rights?.grants += CredentialStore.grants(for: .capture, in: group) }
+      return rights
+    }
   }
 
   func startExtension() throws(BroadcastError) -> RoleProcess {
@@ -262,6 +270,14 @@ final class RoleStarter: Sendable {
       for name in chosen.sorted() { leases.append(try store.lease(name)) }
       if !setup.isEmpty { leases.append(try setup.lease(of: session)) }
       return try store.handOver(to: .extension, leases: leases)
+    } catch { throw .credentials(error) }
+  }
+
+  /// The secret of the source's server, for its capture, in the same kind of memory.
+  private func handOver(secret: String) throws(BroadcastError) -> HandOver {
+    do throws(CredentialError) {
+      let store = try store()
+      return try store.handOver(to: .capture, leases: [store.lease(CredentialName(secret))])
     } catch { throw .credentials(error) }
   }
 

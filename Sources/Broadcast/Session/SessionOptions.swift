@@ -148,7 +148,7 @@ extension SessionOptions {
       "no-protect", "protect", "app-source", "mic-source", "app-source-digest",
       "mic-source-digest", "confine", "require-confinement", "restarts", "consent", "duration",
       "end", "server", setupKey,
-    ] + CaptureSettings.Option.allCases.map(\.rawValue)
+    ] + CaptureSettings.Option.allCases.map(\.recordKey)
 
   var value: DefaultsValue {
     var values: [String: String] = [
@@ -156,7 +156,7 @@ extension SessionOptions {
       "restarts": "\(restartLimit)",
     ]
     for option in CaptureSettings.Option.allCases {
-      values[option.rawValue] = capture.text(of: option)
+      values[option.recordKey] = capture.text(of: option)
     }
     switch capture.protection {
     case .off?: values["no-protect"] = "true"
@@ -220,9 +220,15 @@ extension SessionOptions {
       guard let limit = Int(text), limit >= 0 else { return false }
       restartLimit = limit
     default:
-      guard let option = CaptureSettings.Option(rawValue: name) else { return false }
+      guard let option = CaptureSettings.Option.allCases.first(where: { $0.recordKey == name })
+      else { return false }
       return (try? capture.set(option, text)) != nil
     }
     return true
   }
+}
+
+extension CaptureSettings.Option {
+  /// Its name in a record, which takes no key that looks like a secret's.
+  fileprivate var recordKey: String { self == .secret ? "sealed-name" : rawValue }
 }

@@ -287,8 +287,8 @@ struct BroadcastStart: ParsableCommand {
     return request
   }
 
-  /// Opens the credential store once, for every start of the extension.
-  /// - Returns: nil if nothing is handed to the extension, or another process is the host, with
+  /// Opens the credential store once, for every start of a role.
+  /// - Returns: nil if nothing is handed to one, or another process is the host, with
   ///   which what is passed on need not be compared.
   private func openedStore(
     _ controller: BroadcastController, _ picked: String
@@ -296,7 +296,8 @@ struct BroadcastStart: ParsableCommand {
     let group = controller.group
     let manifest = try ExtensionRegistry(group).manifest(of: picked)
     let status = try controller.status
-    let handsOver = !manifest.credentials.isEmpty || status.passesSetupOn
+    let secret = try capture.settings().secret ?? manifest.capture.secret
+    let handsOver = !manifest.credentials.isEmpty || status.passesSetupOn || secret != nil
     guard !setup.isEmpty || handsOver && status.pids[.host] == nil,
       try CredentialStore.exists(in: group)
     else { return nil }

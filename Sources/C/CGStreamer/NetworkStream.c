@@ -30,7 +30,9 @@ static void free_sender_time(gpointer data) {
 }
 
 // RFC 3550, section 6.4.1: a report names one moment by the sender's clock, and in the time stamps
-// of its packets. The structure places these on the pipeline's running time.
+// of its packets. The structure places these on the pipeline's running time. Reports on pictures
+// count, whose clock has 90 kHz (RFC 6184, RFC 7741): sound has other delays, and where nothing
+// hears it, its report names no time.
 static void note_report(GstElement *element, GstStructure *sync, gpointer data) {
   (void)element;
   struct sender_time *time = data;
@@ -44,8 +46,8 @@ static void note_report(GstElement *element, GstStructure *sync, gpointer data) 
   GstClockTime zero = gst_element_get_base_time(time->pipeline);
   GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
   GstRTCPPacket packet;
-  if (isComplete && rate > 0 && GST_CLOCK_TIME_IS_VALID(zero) && GST_CLOCK_TIME_IS_VALID(baseNs) &&
-      gst_rtcp_buffer_map(buffer, GST_MAP_READ, &rtcp)) {
+  if (isComplete && rate == 90000 && GST_CLOCK_TIME_IS_VALID(zero) &&
+      GST_CLOCK_TIME_IS_VALID(baseNs) && gst_rtcp_buffer_map(buffer, GST_MAP_READ, &rtcp)) {
     if (gst_rtcp_buffer_get_first_packet(&rtcp, &packet) &&
         gst_rtcp_packet_get_type(&packet) == GST_RTCP_TYPE_SR) {
       gst_rtcp_packet_sr_get_sender_info(&packet, NULL, &ntp, NULL, NULL, NULL);
@@ -54,7 +56,7 @@ static void note_report(GstElement *element, GstStructure *sync, gpointer data) 
       bool isPlausible = ntp != 0 && aheadNs > -1e15 && aheadNs < 1e15;
       g_mutex_lock(&time->lock);
       if (isPlausible) time->wallAtZeroNs = wallNs - (int64_t)(baseNs + zero) - (int64_t)aheadNs;
-      time->isKnown = isPlausible;
+      if (isPlausible) time->isKnown = true;
       g_mutex_unlock(&time->lock);
     }
     gst_rtcp_buffer_unmap(&rtcp);

@@ -29,7 +29,7 @@ public enum PauseReason: UInt32, Hashable, Sendable, CustomStringConvertible {
   case requested = 1
   /// The source is changing, for example the screen's size.
   case transition = 2
-  /// The source is unavailable, such as a screen that is off or locked.
+  /// The source is unavailable, such as a screen that is off, or a server that is away.
   case unavailable = 3
 
   public var description: String {
@@ -46,7 +46,8 @@ public enum PauseReason: UInt32, Hashable, Sendable, CustomStringConvertible {
     case .requested: "its publisher paused it"
     case .transition: "its source is changing"
     case .unavailable:
-      "its source shows nothing, such as a screen that is off or locked, or a hidden window"
+      "its source shows nothing, such as a screen that is off or locked, a hidden window, or "
+        + "another machine that is away"
     }
   }
 }

@@ -1,4 +1,5 @@
 import FrameBus
+import Platform
 import Sound
 
 /// The options of a capture besides its source and its streams. A user sets them on a command line,
@@ -24,6 +25,8 @@ public struct CaptureSettings: Hashable, Sendable {
   public var pixelFormat: String?
   /// Controls of a camera to set, in this order, such as `exposure_time_absolute=200`.
   public var controls: [String]?
+  /// The credential with the secret of another machine, as SERVICE/ACCOUNT.
+  public var secret: String?
   /// How many silent chunks of 10 ms in a row are published; 0 for no limit.
   public var silenceLimit: Int?
 
@@ -37,13 +40,13 @@ public struct CaptureSettings: Hashable, Sendable {
   /// Protection is not one of them: it is a list, and merges in another way.
   public enum Option: String, Hashable, Sendable, CaseIterable {
     case fps, size, orientation, cursor, isolate, backend, force, silence, content, format
-    case control
+    case control, secret
     case whileSaver = "while-saver"
 
     /// The value without the option, as text; nil if it depends on the source, or on a broadcast.
     package var usualText: String? {
       switch self {
-      case .fps, .size, .whileSaver, .content, .format, .control: nil
+      case .fps, .size, .whileSaver, .content, .format, .control, .secret: nil
       case .orientation: "\(Orientation.up.rawValue)"
       case .cursor: "true"
       case .isolate, .force: "false"
@@ -70,6 +73,7 @@ public struct CaptureSettings: Hashable, Sendable {
     case .content: content?.description
     case .format: pixelFormat
     case .control: controls?.joined(separator: ",")
+    case .secret: secret
     }
   }
 
@@ -105,6 +109,9 @@ public struct CaptureSettings: Hashable, Sendable {
       }
       self.controls = try option.value(
         areSettings ? controls : nil, text, "NAME=VALUE, such as brightness=128")
+    case .secret:
+      let isName = text.split(separator: "/").count > 1 && !text.hasSuffix("/") && text.isPlain
+      secret = try option.value(isName ? text : nil, text, "a credential as SERVICE/ACCOUNT")
     }
   }
 
@@ -129,6 +136,7 @@ public struct CaptureSettings: Hashable, Sendable {
     case .content: content = nil
     case .format: pixelFormat = nil
     case .control: controls = nil
+    case .secret: secret = nil
     }
   }
 
@@ -168,6 +176,7 @@ public struct CaptureSettings: Hashable, Sendable {
     all.content = content ?? preferences.content
     all.pixelFormat = pixelFormat ?? preferences.pixelFormat
     all.controls = controls ?? preferences.controls
+    all.secret = secret ?? preferences.secret
     if case .on(let rules)? = preferences.protection { all.protection.add(rules) }
     return all
   }

@@ -44,8 +44,9 @@ extension SourceKind {
     options: Set<CaptureSettings.Option> = [], example: String, plugins: [String: String]
   ) -> SourceKind {
     SourceKind(
-      form, help, by: mediaProgram, needs: .network, options: options, hasSound: true,
-      secret: secret, plugins: decoders.merging(plugins) { $1 }
+      form, help, by: mediaProgram, needs: .network,
+      options: secret == nil ? options : options.union([.secret]), hasSound: true, secret: secret,
+      plugins: decoders.merging(plugins) { $1 }
     ) { address throws(SourceSpecificationError) in
       form.contains(":https:")
         ? .network(try SourceAddress(ofWeb: name, address, example: example))

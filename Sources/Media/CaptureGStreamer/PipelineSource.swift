@@ -93,22 +93,13 @@
       guard let format = try run.firstFormat() else { return }
       // All parts of a file are known as soon as one is.
       if let sound, pipeline.isConnected("heard") { try sound.start() }
-      var options = PublisherOptions()
-      options.streamChanged = session.streamChanged
-      // Elements that choose their source have done so before the first format.
-      options.content = content ?? (pipeline.capturesScreen ? .screen : .other)
-      options.slotBytes = PipelineRun.slotBytes(for: format)
-      options.maxLoans = SlotSink.slotCount + 1
-      // A lossless subscriber may lag by as many frames as loans are out, plus two.
-      options.ringDepth = options.maxLoans + 2
-      options.allowsLossless = !isLive
-      // A file waits for as long as its slowest subscriber makes progress.
-      options.losslessStallBudget = nil
-      let publisher: Publisher
-      do {
-        publisher = try Publisher(
-          session.stream, in: session.group, format: format, options: options)
-      } catch { throw .publishing(.publisher(error)) }
+      let publisher = try PipelineRun.publisher(of: format, in: session) { options in
+        // Elements that choose their source have done so before the first format.
+        options.content = content ?? (pipeline.capturesScreen ? .screen : .other)
+        options.allowsLossless = !isLive
+        // A file waits for as long as its slowest subscriber makes progress.
+        options.losslessStallBudget = nil
+      }
       try session.drive(publisher) { (publisher) throws(PipelineError) in
         // The pipeline's threads end and their loans return before the publisher finishes.
         defer { run.stop() }

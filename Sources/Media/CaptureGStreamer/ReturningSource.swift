@@ -27,16 +27,7 @@
 
     public mutating func run(in session: CaptureSession) throws(PipelineError) {
       guard let format = try probe(in: session) else { return }
-      var options = PublisherOptions()
-      options.streamChanged = session.streamChanged
-      options.slotBytes = PipelineRun.slotBytes(for: format)
-      options.maxLoans = SlotSink.slotCount + 1
-      options.ringDepth = options.maxLoans + 2
-      let publisher: Publisher
-      do {
-        publisher = try Publisher(
-          session.stream, in: session.group, format: format, options: options)
-      } catch { throw .publishing(.publisher(error)) }
+      let publisher = try PipelineRun.publisher(of: format, in: session)
       try session.drive(publisher) { (publisher) throws(PipelineError) in
         try publishAll(with: &publisher, in: session)
       }

@@ -52,7 +52,7 @@
       func open(until deadline: Deadline, stop: StopSignal) throws(WHIPError) -> String {
         try session.withLock { session throws(WHIPError) in
           do throws(WHIPError) {
-            return try session.view(offering: offer, until: deadline, stop: stop)
+            return try session.view(offering: offer, until: deadline, stop: stop).sdp
           } catch {
             try? session.remove(until: .after(RemoteEndpoint.removalTimeout))
             throw error

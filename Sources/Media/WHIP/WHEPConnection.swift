@@ -12,21 +12,22 @@ public final class WHEPConnection: Sendable {
   private let endpoint: WHIPEndpoint
   private let client: any HTTPClient
   private let timeouts: WHIPConnection.Timeouts
-  private let onEnd: @Sendable (WHIPError) -> Void
+  private let onEvent: @Sendable (WHIPConnection.Event) -> Void
   private let stop: StopSignal
   private let finished: StopSignal
 
-  /// - Parameter onEnd: called once on this connection's thread, before the session is removed.
+  /// - Parameter onEvent: called on this connection's thread; with `.ended` once, before the
+  ///   session is removed.
   public init(
     _ engine: any WebRTCEngine, to endpoint: WHIPEndpoint, client: any HTTPClient,
     timeouts: WHIPConnection.Timeouts = WHIPConnection.Timeouts(),
-    onEnd: @escaping @Sendable (WHIPError) -> Void
+    onEvent: @escaping @Sendable (WHIPConnection.Event) -> Void
   ) throws(SystemError) {
     self.engine = engine
     self.endpoint = endpoint
     self.client = client
     self.timeouts = timeouts
-    self.onEnd = onEnd
+    self.onEvent = onEvent
     stop = try StopSignal()
     finished = try StopSignal()
     try startThread(named: "whep") { [self] in run() }
@@ -41,45 +42,27 @@ public final class WHEPConnection: Sendable {
   // MARK: On its own thread
 
   private func run() {
-    let session = WHIPSession(endpoint, client: client)
+    let negotiation = Negotiation(
+      engine, to: endpoint, client: client, timeouts: timeouts, stop: stop, report: onEvent)
     var reason = WHIPError.stopped
     do throws(WHIPError) {
-      try open(session)
-      try follow(session)
+      try negotiation.waitUntilReady()
+      let offer = try engine.makeOffer()
+      let answer = try negotiation.session.view(
+        offering: offer, until: .after(timeouts.request), stop: stop)
+      try follow(negotiation, trying: negotiation.apply(answer, to: offer, servers: []))
     } catch { reason = error }
-    onEnd(reason)
-    // A session that cannot be removed ends when its media have no receiver.
-    try? session.remove(until: .after(timeouts.removal))
+    onEvent(.ended(reason))
+    negotiation.remove()
     finished.raise()
   }
 
-  private func open(_ session: WHIPSession) throws(WHIPError) {
-    let deadline = Deadline.after(timeouts.connecting)
-    while true {
-      let events = engine.events.next(until: deadline, stop: stop)
-      if stop.isRaised { throw .stopped }
-      if events.contains(.failed) || deadline.isPast {
-        throw .engineFailed("it did not become ready to make an offer")
-      }
-      if events.contains(.ready) { break }
-    }
-    let offer = try engine.makeOffer()
-    let answer = try session.view(offering: offer, until: .after(timeouts.request), stop: stop)
-    // The server may have an address of this machine other than the one of its signalling.
-    if endpoint.address.isLoopback { try engine.useAllAddresses() }
-    try engine.use(offer: offer)
-    do throws(WHIPError) {
-      try engine.use(answer: answer)
-    } catch {
-      guard case .engineFailed(let reason) = error else { throw error }
-      throw .unusableAnswer(endpoint.address, reason: reason)
-    }
-  }
-
   /// Sends candidates as they arrive, until the connection is lost or stopped.
-  private func follow(_ session: WHIPSession) throws(WHIPError) {
+  private func follow(
+    _ negotiation: Negotiation, trying paths: TriedPaths
+  ) throws(WHIPError) {
     var deadline = Deadline.after(timeouts.connecting)
-    var tried = TriedPaths()
+    var tried = paths
     var isConnected = false
     while true {
       let events = engine.events.next(until: deadline, stop: stop)
@@ -88,9 +71,9 @@ public final class WHEPConnection: Sendable {
         switch event {
         case .ready: break
         case .candidate(let candidate):
-          session.add(candidate)
+          negotiation.session.add(candidate)
           tried.add(candidate)
-        case .gathered: session.endCandidates()
+        case .gathered: negotiation.session.endCandidates()
         case .connected:
           isConnected = true
           deadline = .never
@@ -103,7 +86,7 @@ public final class WHEPConnection: Sendable {
         }
       }
       // The connection may be possible without them.
-      try? session.sendCandidates(until: .after(timeouts.request), stop: stop)
+      try? negotiation.sendCandidates()
       if deadline.isPast {
         throw isConnected
           ? .connectionLost(endpoint.address)

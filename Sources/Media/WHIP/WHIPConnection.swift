@@ -116,95 +116,36 @@ public final class WHIPConnection: Sendable {
   // MARK: On its own thread
 
   private func run() {
-    let session = WHIPSession(endpoint, client: client)
+    let negotiation = Negotiation(
+      engine, to: endpoint, client: client, timeouts: timeouts, stop: stop, report: onEvent)
     var reason = WHIPError.stopped
     do throws(WHIPError) {
-      try sendMedia(session, trying: open(session))
+      try sendMedia(negotiation, trying: open(negotiation))
     } catch {
       reason = error
     }
-    remove(session)
+    negotiation.remove()
     current.withLock { $0 = .ended(reason) }
     onEvent(.ended(reason))
     finished.raise()
   }
 
-  /// Removes the session, and retries while the endpoint is busy.
-  private func remove(_ session: WHIPSession) {
-    let deadline = Deadline.after(timeouts.removal)
-    var pause = BackOff(first: .milliseconds(200))
-    while true {
-      do throws(WHIPError) {
-        return try session.remove(until: deadline)
-      } catch {
-        let next = Deadline.after(max(pause.next(), error.retryAfter ?? .zero))
-        guard error.isBusy, next < deadline else { return onEvent(.notRemoved(error)) }
-        sleep(until: next)
-      }
-    }
-  }
-
   /// - Returns: the endpoint's addresses and the relays.
-  private func open(_ session: WHIPSession) throws(WHIPError) -> TriedPaths {
-    try waitUntilReady()
+  private func open(_ negotiation: Negotiation) throws(WHIPError) -> TriedPaths {
+    try negotiation.waitUntilReady()
     let offer = try engine.makeOffer()
-    let answer = try session.open(
+    let answer = try negotiation.session.open(
       offering: offer, until: .after(timeouts.request), stop: stop)
     onEvent(.offered(endpoint.address))
     refused.withLock { $0 = answer.refused }
     for kind in answer.refused { onEvent(.refused(kind)) }
-    if !answer.servers.isEmpty { onEvent(.recommended(answer.servers)) }
-    // Candidates are gathered only now, so that they include those from these servers.
-    let servers = servers + answer.servers
-    // One deadline for all of them, because an endpoint may recommend many that never answer.
-    let deadline = Deadline.after(timeouts.request)
-    var tried = TriedPaths()
-    tried.takeRemote(of: answer.sdp)
-    for server in servers {
-      if try add(server, until: deadline) { tried.add(server) }
-    }
-    // The server may have an address of this machine other than the one of its signalling: some use
-    // loopback addresses only, some never.
-    if endpoint.address.isLoopback { try engine.useAllAddresses() }
-    try engine.use(offer: offer)
-    do throws(WHIPError) {
-      try engine.use(answer: answer.sdp)
-    } catch {
-      guard case .engineFailed(let reason) = error else { throw error }
-      throw .unusableAnswer(endpoint.address, reason: reason)
-    }
-    return tried
-  }
-
-  /// Adds a server, or reports and skips one that cannot be used.
-  /// - Returns: whether it is used.
-  private func add(_ server: ICEServer, until deadline: Deadline) throws(WHIPError) -> Bool {
-    do throws(WHIPError) {
-      try engine.add(server, until: deadline, stop: stop)
-      return true
-    } catch {
-      guard case .unusableServer = error, !stop.isRaised else { throw error }
-      onEvent(.notUsed(error))
-      return false
-    }
-  }
-
-  private func waitUntilReady() throws(WHIPError) {
-    let deadline = Deadline.after(timeouts.connecting)
-    while true {
-      let events = engine.events.next(until: deadline, stop: stop)
-      if stop.isRaised { throw .stopped }
-      if events.contains(.failed) || deadline.isPast {
-        throw .engineFailed("it did not become ready to make an offer")
-      }
-      if events.contains(.ready) { return }
-    }
+    return try negotiation.apply(answer, to: offer, servers: servers)
   }
 
   /// Sends candidates as they arrive, and monitors the media until the connection is lost or
   /// stopped.
   private func sendMedia(
-    _ session: WHIPSession, trying paths: TriedPaths
+    _ negotiation: Negotiation, trying paths: TriedPaths
   ) throws(WHIPError) {
     var tried = paths
     let limit =
@@ -221,10 +162,10 @@ public final class WHIPConnection: Sendable {
         switch event {
         case .ready: break
         case .candidate(let candidate):
-          session.add(candidate)
+          negotiation.session.add(candidate)
           tried.add(candidate)
         case .gathered:
-          session.endCandidates()
+          negotiation.session.endCandidates()
           // Nothing can be tried.
           if tried.local.isEmpty { mediaDeadline = min(mediaDeadline, .after(timeouts.refused)) }
         case .connected:
@@ -241,7 +182,7 @@ public final class WHIPConnection: Sendable {
         case .impostor: throw .wrongCertificate(endpoint.address)
         }
       }
-      if let error = sendCandidates(of: session), !stop.isRaised {
+      if let error = sendCandidates(negotiation), !stop.isRaised {
         // The connection may be possible without them.
         refusal = error
         if isConnected {
@@ -270,9 +211,9 @@ public final class WHIPConnection: Sendable {
     }
   }
 
-  private func sendCandidates(of session: WHIPSession) -> WHIPError? {
+  private func sendCandidates(_ negotiation: Negotiation) -> WHIPError? {
     do throws(WHIPError) {
-      try session.sendCandidates(until: .after(timeouts.request), stop: stop)
+      try negotiation.sendCandidates()
       return nil
     } catch {
       return error

@@ -81,13 +81,15 @@ public final class WHIPSession {
   /// - Returns: the answer as the endpoint wrote it, with at least one medium that it sends.
   public func view(
     offering sdp: String, until deadline: Deadline, stop: StopSignal?
-  ) throws(WHIPError) -> String {
+  ) throws(WHIPError) -> WHIPAnswer {
     offer = SessionDescription(sdp)
-    let answer = try post(sdp, until: deadline, stop: stop).answer
-    guard SessionDescription(answer).media.contains(where: \.sends) else {
+    let (text, resource, response) = try post(sdp, until: deadline, stop: stop)
+    guard SessionDescription(text).media.contains(where: \.sends) else {
       throw .nothingAccepted(endpoint.address)
     }
-    return answer
+    return WHIPAnswer(
+      sdp: text, refused: [], servers: LinkHeader.servers(in: response.values(of: "Link")),
+      resource: resource.address, hasEntityTag: resource.entityTag != nil)
   }
 
   /// Sends the offer.

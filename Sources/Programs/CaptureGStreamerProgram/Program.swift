@@ -75,14 +75,16 @@ struct CaptureSource: ParsableCommand {
     private func runNetwork(_ address: SourceAddress, _ role: CaptureRole) throws {
       // GStreamer logs the whole address.
       address.keys.forEach(ProductLog.leaveOut)
-      let secret = try capture.secret.map { name in
+      let settings = try capture.settings()
+      let secret = try settings.secret.map { name in
         try NetworkSecret(named: name, isBearer: address.web != nil, global)
       }
       if let file = capture.ca { try trustCertificates(in: file) }
       try role.run(
         NetworkSource(
-          address, secret: secret, largest: try capture.settings().region,
-          certificates: capture.ca, sound: try sound(of: "server", beside: role)))
+          address, secret: secret, largest: settings.region,
+          certificates: capture.ca, sound: try sound(of: "server", beside: role),
+          hide: RelayPasswords().leaveOut))
     }
 
     private func runCamera(
@@ -123,6 +125,21 @@ struct CaptureSource: ParsableCommand {
 }
 
 #if Media
+  /// The passwords of relays that a server has named, which the log leaves out. Each line is
+  /// compared with all of them, so there is a limit to what a server can add.
+  private final class RelayPasswords: Sendable {
+    private static let maximumCount = 256
+    private let left = Mutex(RelayPasswords.maximumCount)
+
+    @Sendable func leaveOut(_ password: String) {
+      let isLeftOut = left.withLock { left in
+        left = max(-1, left - 1)
+        return left >= 0
+      }
+      if isLeftOut { ProductLog.leaveOut(password) }
+    }
+  }
+
   /// Reports to the broadcast of which a capture is part why it captures only silence.
   private final class SessionSound: Sendable {
     private let session: String

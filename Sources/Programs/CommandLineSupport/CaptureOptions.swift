@@ -44,16 +44,6 @@ public struct CaptureOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Credential that contains the secret of another machine.",
-      discussion: """
-        It is \(SourceKind.secrets). The account of a password's credential is the user. Opened in \
-        the role of --role (default: capture).
-        """,
-      valueName: "service/account"))
-  public var secret: String?
-
-  @Option(
-    help: ArgumentHelp(
       "Trust the certificates in this PEM file, not the system's.", valueName: "file"))
   public var ca: String?
 
@@ -132,9 +122,6 @@ public struct CaptureOptions: ParsableArguments {
     do { try kind.check(settings) } catch { throw UsageError("--\(error)") }
     if soundText != nil, !kind.hasSound {
       throw UsageError("--sound: the source \(kind.name) has no sound of its own; leave it out")
-    }
-    if secret != nil, kind.secret == nil {
-      throw UsageError("--secret: the source \(kind.name) has no secret; leave it out")
     }
     if ca != nil, !kind.isEncrypted {
       throw UsageError("--ca: the source \(kind.name) has no certificate; leave it out")

@@ -113,6 +113,18 @@ public struct CaptureSettingOptions: ParsableArguments {
   public var controlTexts: [String] = []
 
   @Option(
+    name: .customLong("secret"),
+    help: ArgumentHelp(
+      "Credential that contains the secret of another machine.",
+      discussion: """
+        It is \(SourceKind.secrets). The account of a password's credential is the user. \
+        `framebus capture` opens it in the role of --role (default: capture); in a broadcast the \
+        host hands it over.
+        """,
+      valueName: "service/account"))
+  public var secretText: String?
+
+  @Option(
     name: .customLong("silence"),
     help: ArgumentHelp(
       "Suppress silence after N sound frames of 10 ms.",
@@ -145,6 +157,7 @@ public struct CaptureSettingOptions: ParsableArguments {
       (.backend, backendText), (.force, force.map { "\($0)" }), (.silence, silenceText),
       (.whileSaver, whileSaverText), (.content, contentText), (.format, formatText),
       (.control, controlTexts.isEmpty ? nil : controlTexts.joined(separator: ",")),
+      (.secret, secretText),
     ]
     for case (let option, let text?) in texts { try settings.set(option, text) }
     let rules = try WindowRule.list(protect)

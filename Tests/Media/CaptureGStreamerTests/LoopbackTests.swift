@@ -23,13 +23,14 @@
         let secret = "loop-back-passphrase"
         try near.seal(secret, "srt", "loop", for: "extension")
         try far.seal(secret, "srt", "loop")
-        let link = try LossyLink(["delay=20", "loss=0.02"])
-        let address = "srt://\(link.farAddress):9000"
-        let capture = try link.startFar(
+        let link = try NetworkNamespace(slowLink: ["delay=20", "loss=0.02"])
+        let address = "srt://\(link.address):9000"
+        let capture = try link.start(
+          "framebus",
           [
             "capture", "\(address)?mode=listener&latency=500", "--secret", "srt/loop", "--root",
             far.root.path,
-          ])
+          ], environment: ["FRAMEBUS_GROUP": nil])
         try capture.waitForErrors("waits for a sender")
         let drawn = try near.capture("test:flash", "--size", "320x240", "--fps", "25")
         let beeps = try near.capture("beep:1000")
@@ -113,58 +114,6 @@
       isWhite = unsafe lease.bytes.unsafeLoad(fromByteOffset: middle, as: UInt8.self) > 128
       let nowMs = UInt32(truncatingIfNeeded: monotonicNowNs() / 1_000_000)
       ageMs = Int64(nowMs &- mark.milliseconds)
-    }
-  }
-
-  /// A network namespace at the other end of a link that delays packets, and loses those that go
-  /// there (Tests/Tools/link.py).
-  private final class LossyLink: Sendable {
-    let farAddress: String
-    private let name: String
-    private let cable: String
-    private let program: RunningProgram
-
-    init(_ settings: [String]) throws {
-      let number = UInt32.random(in: 0...0xFF_FFFF)
-      name = "framebus-loop-\(String(number, radix: 16))"
-      cable = "fl\(String(number, radix: 16))"
-      let network = "10.\(128 + number >> 16 & 63).\(number >> 8 & 255)"
-      farAddress = "\(network).\((number & 0xFC) + 2)"
-      try output(of: "ip", ["netns", "add", name])
-      try output(of: "ip", ["-n", name, "link", "set", "lo", "up"])
-      let pipe = try OneWayPipe()
-      program = try RunningProgram(
-        "/usr/bin/python3",
-        [tool("link.py"), name, cable, "\(network).\((number & 0xFC) + 1)", farAddress] + settings,
-        input: .descriptor(pipe.readEnd.number))
-      input = pipe.takeWriteEnd()
-      try program.waitForOutput("ready")
-    }
-
-    private let input: Descriptor
-
-    deinit {
-      for words in [["link", "delete", cable], ["netns", "delete", name]] {
-        _ = try? run("ip", words)
-      }
-    }
-
-    func startFar(_ arguments: [String]) throws -> RunningProgram {
-      try RunningProgram(
-        "ip", ["netns", "exec", name, try pathOfProgram("framebus")] + arguments,
-        environment: ["FRAMEBUS_GROUP": nil])
-    }
-
-    /// The packets that were sent there and did not arrive.
-    func lostCount() throws -> Int {
-      func count(_ words: [String]) throws -> Int {
-        Int(try output(of: words[0], Array(words.dropFirst())).filter(\.isNumber)) ?? 0
-      }
-      let folder = "/sys/class/net"
-      let sent = try count(["cat", "\(folder)/\(cable)/statistics/tx_packets"])
-      let arrived = try count(
-        ["ip", "netns", "exec", name, "cat", "\(folder)/inner/statistics/rx_packets"])
-      return sent - arrived
     }
   }
 #endif

@@ -139,6 +139,15 @@
       try waitUntil("there is a tone") { try sound.takeLoudness() > 2_000 }
     }
 
+    /// While a server is away, both streams are paused, and `framebus streams` says why.
+    func expectPause() throws {
+      let reason = "another machine that is away"
+      try waitUntil("the streams are paused") {
+        let listed = try output(of: "framebus", ["streams", "--root", root.path])
+        return listed.split(separator: "\n").count { $0.contains(reason) } == 2
+      }
+    }
+
     func expectAbsence(of secret: String, after capture: RunningProgram) throws {
       let arguments = try output(of: "ps", ["-e", "-o", "args"]).split(separator: "\n")
         .filter { $0.contains("framebus") }
@@ -149,6 +158,16 @@
       #expect(log.contains("\"decodebin\""), "the log has no lines of GStreamer")
       #expect(!log.contains(secret))
       #expect(try !contains(secret))
+    }
+  }
+
+  extension NetworkBench {
+    /// An endpoint on aiortc (Tests/Tools/whep_server.py).
+    func whepServer(_ port: Int, _ settings: String...) throws -> RunningProgram {
+      let server = try RunningProgram(
+        "/usr/bin/python3", [tool("whep_server.py"), "\(port)"] + settings)
+      try server.waitForOutput("listening")
+      return server
     }
   }
 

@@ -29,6 +29,7 @@
         try first.end(with: Signal.kill)
         try sender.end(with: Signal.kill)
         try capture.waitForErrors("the stream is paused")
+        try bench.expectPause()
         let second = try bench.nginx(port, in: folder)
         let other = try bench.rtmpSender("rtmp://127.0.0.1:\(port)/live/\(key)", "160x120")
         try waitUntil("the other sender's pictures come: \(capture.transcript)") {
@@ -131,6 +132,7 @@
         var pictures = try bench.subscriber()
         try first.end(with: Signal.kill)
         try capture.waitForErrors("the stream is paused")
+        try bench.expectPause()
         let second = try bench.rtspServer(port)
         try waitUntil("pictures come again: \(capture.transcript)") {
           try capture.errors.text.contains("is back") && pictures.takeSize() == "320x240"

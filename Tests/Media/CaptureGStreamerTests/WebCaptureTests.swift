@@ -1,7 +1,9 @@
 #if Media
+  import Capture
   import Foundation
   import FrameBus
   import Platform
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -15,13 +17,6 @@
 
     // MARK: WHEP
 
-    private func server(_ port: Int, _ settings: String...) throws -> RunningProgram {
-      let server = try RunningProgram(
-        "/usr/bin/python3", [tool("whep_server.py"), "\(port)"] + settings)
-      try server.waitForOutput("listening")
-      return server
-    }
-
     @Test(arguments: ["H264", "VP8"]) func whepStreamIsPublishedAndItsSessionRemoved(
       codec: String
     ) throws {
@@ -29,13 +24,52 @@
         let token = "token-4f1ac3d9"
         try bench.seal(token, "whep", "me")
         let port = try bench.port()
-        let server = try server(port, "token=\(token)", "codec=\(codec)")
+        let server = try bench.whepServer(port, "token=\(token)", "codec=\(codec)")
         let capture = try bench.capture(
           "whep:http://127.0.0.1:\(port)/whep", "--secret", "whep/me")
         try bench.expectPicturesAndSound(of: capture, size: "320x240")
         #expect(server.output.text.contains("PATCH 204"), "\(server.transcript)")
         try bench.expectAbsence(of: token, after: capture)
         try server.waitForOutput("DELETE 200")
+        try server.waitForOutput("open 0")
+        try server.end(with: Signal.kill)
+      }
+    }
+
+    /// Without subscribers too, and again while the endpoint is busy.
+    @Test func whepSessionIsRemovedWhenNobodyWatches() throws {
+      try withWatchdog {
+        let port = try bench.port()
+        let server = try bench.whepServer(port, "busy=1")
+        let capture = try bench.capture("whep:http://127.0.0.1:\(port)/whep", "--sound", "none")
+        do {
+          var pictures = try bench.subscriber()
+          #expect(try pictures.takeSize() == "320x240")
+        }
+        try server.waitForOutput("DELETE 503")
+        try server.waitForOutput("DELETE 200")
+        try server.waitForOutput("open 0")
+        var pictures = try bench.subscriber()
+        #expect(try pictures.takeSize() == "320x240", "\(capture.transcript)")
+        try capture.end(with: Signal.terminate)
+        try server.end(with: Signal.kill)
+      }
+    }
+
+    /// The endpoint names a relay, as its user cannot know it.
+    @Test func whepUsesTheServersThatItsEndpointNames() throws {
+      try withWatchdog {
+        let port = try bench.port()
+        let relay = try Relay()
+        let server = try bench.whepServer(
+          port,
+          "link=<turn:127.0.0.1:\(relay.port)?transport=udp>; rel=\"ice-server\"; "
+            + "username=\"\(Relay.user)\"; credential=\"\(Relay.password)\"")
+        let capture = try bench.capture("whep:http://127.0.0.1:\(port)/whep", "--sound", "none")
+        var pictures = try bench.subscriber()
+        #expect(try pictures.takeSize() == "320x240", "\(capture.transcript)")
+        try server.waitForOutput("candidate typ relay")
+        try bench.expectAbsence(of: Relay.password, after: capture)
         try server.end(with: Signal.kill)
       }
     }
@@ -43,16 +77,21 @@
     @Test func whepReconnectsByANewSession() throws {
       try withWatchdog {
         let port = try bench.port()
-        let first = try server(port)
+        let first = try bench.whepServer(port)
         let capture = try bench.capture("whep:http://127.0.0.1:\(port)/whep")
-        var pictures = try bench.subscriber()
+        let events = Mutex<[StreamEvent]>([])
+        var pictures = try bench.subscriber {
+          $0.onEvent = { event in events.withLock { $0.append(event) } }
+        }
         #expect(try pictures.takeSize() == "320x240")
         try first.end(with: Signal.kill)
         try capture.waitForErrors("the stream is paused")
-        let second = try server(port, "size=160x120")
+        try bench.expectPause()
+        let second = try bench.whepServer(port, "size=160x120")
         try waitUntil("pictures of another size come: \(capture.transcript)") {
           try pictures.takeSize() == "160x120"
         }
+        #expect(events.withLock { $0.contains(.paused(.unavailable)) && $0.contains(.resumed) })
         try capture.end(with: Signal.terminate)
         try second.waitForOutput("DELETE 200")
         try second.end(with: Signal.kill)
@@ -64,9 +103,9 @@
         try bench.seal("another-token", "whep", "wrong")
         let (port, odd) = (try bench.port(), try bench.port())
         let identity = try bench.certificate("localhost")
-        let server = try server(
+        let server = try bench.whepServer(
           port, "token=right", "tls=\(identity.certificate),\(identity.key)")
-        let other = try self.server(odd, "answers=nothing")
+        let other = try bench.whepServer(odd, "answers=nothing")
         let address = "whep:https://localhost:\(port)/whep"
         let untrusted = try bench.failure(address)
         #expect(untrusted.contains("its certificate is not trusted"), "\(untrusted)")

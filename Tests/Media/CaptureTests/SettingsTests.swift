@@ -16,7 +16,7 @@ import Testing
     (CaptureSettings.Option.fps, "30", "60"), (.size, "64x48", "32x24+1+1"),
     (.orientation, "1", "8"), (.cursor, "true", "false"), (.isolate, "false", "true"),
     (.backend, "shm", "socket"), (.force, "false", "true"), (.silence, "0", "5"),
-    (.whileSaver, "inhibit", "pause"), (.content, "other", "screen"),
+    (.whileSaver, "inhibit", "pause"), (.content, "other", "screen"), (.secret, "a/b", "c/d"),
   ])
   func preferenceFillsWhatTheUserLeavesOpen(
     option: CaptureSettings.Option, own: String, preferred: String

@@ -136,4 +136,19 @@
       #expect(server.lines("frame ").isEmpty)
     }
   }
+
+  /// A transport to a relay.
+  enum RelayWay: CaseIterable {
+    case udp, tcp, udpByName, tcpByName, tls
+
+    func address(of relay: Relay, tlsPort: Int) -> String {
+      switch self {
+      case .udp: "turn:127.0.0.1:\(relay.port)?transport=udp"
+      case .tcp: "turn:127.0.0.1:\(relay.port)?transport=tcp"
+      case .udpByName: "turn:localhost:\(relay.port)?transport=udp"
+      case .tcpByName: "turn:localhost:\(relay.port)?transport=tcp"
+      case .tls: "turns:localhost:\(tlsPort)"
+      }
+    }
+  }
 #endif

@@ -20,6 +20,7 @@
     private let sound: NetworkSound?
     private let certificates: String?
     private let largest: PixelRect?
+    private let hide: @Sendable (String) -> Void
     private var whep: WHEPSession?
     private var backOff = BackOff(longest: .seconds(10))
     private var notice = ""
@@ -38,14 +39,18 @@
     ///   - largest: of several renditions, the size of the largest to take; nil for the best.
     ///   - certificates: a file of certificates to trust for HTTPS instead of the system's.
     ///   - sound: nil to leave the sound out.
+    ///   - hide: called with secrets that the server names, on any thread, before GStreamer may log
+    ///     them.
     public init(
       _ address: SourceAddress, secret: NetworkSecret?, largest: PixelRect? = nil,
-      certificates: String? = nil, sound: PipelineSource.SoundPart? = nil
+      certificates: String? = nil, sound: PipelineSource.SoundPart? = nil,
+      hide: @escaping @Sendable (String) -> Void = { _ in }
     ) {
       self.address = address
       self.secret = secret
       self.certificates = certificates
       self.largest = largest
+      self.hide = hide
       diagnosis = NetworkDiagnosis(address: address, secret: secret)
       self.sound = sound.map { [sender] in NetworkSound($0, sender) }
     }
@@ -54,17 +59,7 @@
       defer { sound?.finish(session.finishReason) }
       var connection = try connectFirst(in: session)
       guard let format = connection?.format else { return }
-      var options = PublisherOptions()
-      options.streamChanged = session.streamChanged
-      options.content = .other
-      options.slotBytes = PipelineRun.slotBytes(for: format)
-      options.maxLoans = SlotSink.slotCount + 1
-      options.ringDepth = options.maxLoans + 2
-      let publisher: Publisher
-      do {
-        publisher = try Publisher(
-          session.stream, in: session.group, format: format, options: options)
-      } catch { throw .publishing(.publisher(error)) }
+      let publisher = try PipelineRun.publisher(of: format, in: session)
       try session.drive(publisher) { (publisher) throws(PipelineError) in
         while !session.isOver {
           do throws(PipelineError) {
@@ -133,7 +128,8 @@
       do throws(PipelineError) {
         if address.scheme == "whep", let web = address.web {
           whep = try WHEPSession(
-            pipeline, at: web, secret, certificates: certificates, hasSound: sound != nil)
+            pipeline, at: web, secret, certificates: certificates, hasSound: sound != nil,
+            hide: hide, noticed: { session.noticed?($0) })
         }
         try run.start()
         guard let format = try run.firstFormat() else {

@@ -14,22 +14,34 @@
       let reason = Mutex<String?>(nil)
     }
 
-    /// - Parameter pipeline: begins with a webrtcbin called `source`, and does not play yet.
+    /// - Parameters:
+    ///   - pipeline: begins with a webrtcbin called `source`, and does not play yet.
+    ///   - hide: called with secrets that the endpoint names, before GStreamer may log them.
+    ///   - noticed: called with what does not end the session. Both on the connection's thread.
     init(
       _ pipeline: CapturePipeline, at address: WebAddress, _ secret: NetworkSecret?,
-      certificates: String?, hasSound: Bool
+      certificates: String?, hasSound: Bool, hide: @escaping @Sendable (String) -> Void,
+      noticed: @escaping @Sendable (String) -> Void
     ) throws(PipelineError) {
       let ending = Ending()
       self.ending = ending
-      receiver = try WHEPReceiver(pipeline, hasSound: hasSound)
+      receiver = try WHEPReceiver(pipeline, hasSound: hasSound, certificates: certificates)
       do {
         let endpoint = try WHIPEndpoint(
           address.text, bearer: secret?.bearer, staysAtOrigin: true)
         connection = try WHEPConnection(
           receiver, to: endpoint, client: CurlClient(certificates: certificates)
-        ) { error in
-          ending.reason.withLock { $0 = error.forViewers }
-          pipeline.fail()
+        ) { event in
+          switch event {
+          case .ended(let error):
+            ending.reason.withLock { $0 = error.forViewers }
+            pipeline.fail()
+          case .recommended(let servers):
+            for server in servers where !server.password.isEmpty { hide(server.password) }
+          case .notUsed(let error): noticed("\(error)")
+          case .notRemoved(let error): noticed("the session is not removed: \(error.forViewers)")
+          default: break
+          }
         }
       } catch let error as SystemError {
         throw .system(error)
@@ -44,6 +56,8 @@
     var failure: String? {
       ending.reason.withLock { $0 }?.replacing("--credential SERVICE/ACCOUNT", with: "--secret")
         .replacing("--credential", with: "--secret")
+        .replacing(", or name a relay with --turn", with: "")
+        .replacing(" (--turn-credential)", with: "")
     }
 
     /// Removes the session at the endpoint. Blocks for a few seconds at most.
