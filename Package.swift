@@ -14,6 +14,10 @@ let strict: [SwiftSetting] = [
 /// because the compiler then keeps code that it would leave out.
 let testable: [SwiftSetting] =
   Context.environment["FRAMEBUS_TESTABLE"] == nil ? [] : [.unsafeFlags(["-enable-testing"])]
+/// The commit for `framebus --version`: scripts/install sets it. Only the C file that returns it is
+/// then compiled again.
+let commit: [CSetting] =
+  Context.environment["FRAMEBUS_COMMIT"].map { [.define("FRAMEBUS_COMMIT", to: "\"\($0)\"")] } ?? []
 let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
 let whenMedia: CSetting = .define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))
 
@@ -162,7 +166,7 @@ let package = Package(
     // L0: C
     cModule("CChecksum"), cModule("CFrameBus"), cModule("CFrameLayout"), cModule("CLogLayout"),
     cModule("CNotifyLayout"), cModule("CSemaphoreLayout"), cModule("CLinuxShims"),
-    cModule("CSessionBus"), cModule("CVideo4Linux"),
+    cModule("CSessionBus"), cModule("CVideo4Linux"), cModule("CVersion", cSettings: commit),
     cModule("CURing", linkerSettings: [.linkedLibrary("uring")]),
     systemModule("CSodium", pkgConfig: "libsodium", apt: ["libsodium-dev"]),
     systemModule("CSeccomp", pkgConfig: "libseccomp", apt: ["libseccomp-dev"]),
@@ -275,7 +279,8 @@ let package = Package(
       "CommandLineSupport", in: .programs,
       [
         "AppGroup", "Capture", "Confinement", "FrameBus", "FrontApplication", "LogSinks", "Upload",
-        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", "CVersion",
+        argumentParser,
       ]),
     module(
       "Bench", in: .programs,
@@ -480,7 +485,9 @@ let package = Package(
     tests("LivePageTests", in: .media, programs + ["LivePage", "WHIP", "UploadTestPublisher"]),
     tests(
       "GuideTests",
-      ["AppGroup", "Capture", "CommandLineSupport", "FrameBus", "Upload", argumentParser]),
+      programs + [
+        "AppGroup", "Capture", "CommandLineSupport", "FrameBus", "Upload", argumentParser,
+      ]),
     tests(
       "CaptureTests", in: .media,
       programs + [

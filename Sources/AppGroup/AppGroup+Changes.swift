@@ -251,6 +251,8 @@ extension AppGroup {
 
 /// A holder of a role: a user, or all members of a group of the user database.
 public enum Holder: Hashable, Sendable {
+  /// A user, by its number.
   case user(UInt32)
+  /// A group of users, by its number.
   case group(UInt32)
 }

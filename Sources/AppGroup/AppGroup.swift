@@ -14,6 +14,7 @@ public struct AppGroup: Sendable {
     case system
   }
 
+  /// The group's ID.
   public let id: GroupID
   /// The durable directory, which survives a reboot. Members may read it; only the owner writes.
   public let containerPath: String

@@ -22,6 +22,7 @@ public struct BridgePolicy: Hashable, Sendable {
 
   init() {}
 
+  /// Whether nothing crosses.
   public var isEmpty: Bool { self == BridgePolicy() }
 }
 

@@ -2,8 +2,18 @@ import Platform
 
 /// The result of one check of `framebus group doctor`.
 public struct Finding: Sendable {
-  public enum State: String, Sendable { case ok, warning, failed }
+  /// How a check ended.
+  public enum State: String, Sendable {
+    /// Nothing is wrong.
+    case ok
+    /// It works, but not as it should.
+    case warning
+    /// It does not work.
+    case failed
+  }
+  /// What was checked.
   public let check: String
+  /// The result.
   public let state: State
   /// The observed state.
   public let detail: String

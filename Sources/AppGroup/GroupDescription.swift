@@ -4,20 +4,37 @@ import Platform
 public struct GroupDescription: Sendable {
   /// The users and user groups that may hold one role.
   public struct RoleHolders: Sendable {
+    /// The role.
     public let role: Role
+    /// The users that may take it.
     public let uids: [UInt32]
+    /// The groups of users that may take it.
     public let gids: [UInt32]
   }
 
   /// The kind of location.
-  public enum Location: String, Sendable { case user, system, root }
+  public enum Location: String, Sendable {
+    /// In the directories of one user.
+    case user
+    /// In the directories of the system.
+    case system
+    /// In a directory that was named, as by `--root`.
+    case root
+  }
 
+  /// The group's ID.
   public let id: GroupID
+  /// The kind of its location.
   public let location: Location
+  /// The user that owns its directories.
   public let ownerID: UInt32
+  /// The directory on the disk.
   public let containerPath: String
+  /// The directory in memory.
   public let runPath: String
+  /// The directory of the streams' sockets.
   public let streamsPath: String
+  /// Who may take which role.
   public let roles: [RoleHolders]
   /// The notifications that each role may post, observe and set.
   public let notifications: NotificationPolicy
@@ -27,9 +44,13 @@ public struct GroupDescription: Sendable {
 
 /// An entry in a list of groups. The group may be unusable.
 public struct ListedGroup: Sendable {
+  /// The group's ID.
   public let id: GroupID
+  /// The kind of its location.
   public let location: GroupDescription.Location
+  /// The user that owns its directories.
   public let ownerID: UInt32
+  /// The directory on the disk.
   public let containerPath: String
   /// The roles of the calling process.
   public let ownRoles: [Role]

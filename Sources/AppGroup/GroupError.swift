@@ -4,6 +4,7 @@ public struct GroupError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Kind: String, Hashable, Sendable {
     /// No group of that id exists.
     case unknown
+    /// The group exists already.
     case exists
     /// The caller holds no role, or may not make this change.
     case notPermitted
@@ -18,12 +19,14 @@ public struct GroupError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A system call failed.
     case system
   }
+  /// What kind of problem it is, for programs.
   public let kind: Kind
   /// What happened and why.
   public let problem: String
   /// One remedy to try.
   public let advice: String
 
+  /// An error with its text and with one thing to try.
   public init(_ kind: Kind, _ problem: String, advice: String) {
     self.kind = kind
     self.problem = problem

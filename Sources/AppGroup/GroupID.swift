@@ -44,6 +44,7 @@ public struct GroupID: Hashable, Sendable, CustomStringConvertible {
 
 /// A text that is not a valid group ID.
 public struct GroupIDError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The text that was given.
   public let text: String
   /// The rule that the text breaks, as a clause for the message.
   public let rule: String

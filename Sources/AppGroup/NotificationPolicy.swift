@@ -5,7 +5,15 @@
 /// neither to names that begin with `self.`, which stay in their process, nor to names that begin
 /// with `user.uid.N`, which belong to user N.
 public struct NotificationPolicy: Hashable, Sendable {
-  public enum Action: String, CaseIterable, Sendable { case post, observe, set }
+  /// What a role may do with a name.
+  public enum Action: String, CaseIterable, Sendable {
+    /// Post the name.
+    case post
+    /// Observe the name.
+    case observe
+    /// Change the number that the name carries.
+    case set
+  }
 
   /// The name prefix of FrameBus's own notifications.
   public static let systemPrefix = "framebus."
@@ -65,9 +73,13 @@ public struct NotificationRefusal: Error, Hashable, Sendable, CustomStringConver
     case policy([String]?)
     case unreadableManifest
   }
+  /// What was tried.
   public let action: NotificationPolicy.Action
+  /// The role of the process that tried it.
   public let role: Role
+  /// The name of the notification.
   public let name: String
+  /// The group.
   public let groupID: GroupID
   let manifestPath: String
   let cause: Cause

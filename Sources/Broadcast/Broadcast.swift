@@ -20,7 +20,9 @@ public enum BroadcastNames {
   /// Posted once at the start of each broadcast, as ReplayKit's extensions do by convention. These
   /// four names belong to no prefix, so the group's manifest says who may post them.
   public static let started = "broadcastStarted"
+  /// Posted once each time that a broadcast pauses.
   public static let paused = "broadcastPaused"
+  /// Posted once each time that a broadcast resumes.
   public static let resumed = "broadcastResumed"
   /// Posted once at the end of each broadcast, whatever its ending.
   public static let finished = "broadcastFinished"
@@ -45,8 +47,11 @@ enum ExtensionEnvironment {
 
 /// The kind of a sample.
 public enum SampleBufferType: String, Hashable, Sendable, CaseIterable {
+  /// Pictures.
   case video
+  /// Sound of applications.
   case audioApp = "audio-app"
+  /// Sound of the microphone.
   case audioMic = "audio-mic"
 
   /// The default stream of this kind.

@@ -9,12 +9,15 @@ import SharedLog
 
 /// Why a broadcast could not be started, changed or read.
 public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The group has no extension of this name.
   case unknownExtension(String, known: [String])
   /// The group has no extension to pick.
   case noExtension
+  /// An extension's manifest is malformed.
   case brokenManifest(path: String, line: Int, reason: String)
   /// A preference in a manifest that no broadcast to its extension can follow.
   case unusedPreference(String, why: String)
+  /// This user is not the one who may do it; the text says which user is.
   case notOwner(String)
   /// Another broadcast is active.
   case alreadyBroadcasting(SessionID, extensionID: String, source: String)
@@ -32,6 +35,7 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What the session's host passed to the extension cannot be read, so that the next host cannot
   /// restart the extension.
   case setupLost(SessionID, why: String)
+  /// No broadcast is active.
   case noBroadcast
   /// A capture of an ended broadcast belongs to another user.
   case captureStillRunning(pid: Int32, uid: UInt32)
@@ -45,11 +49,13 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   case noSession
   /// Another process holds this role of the session.
   case roleTaken(Role)
+  /// One of FrameBus's own programs is not there.
   case missingProgram(String)
   /// The program of a manifest is not there, or nobody may run it.
   case notExecutable(path: String)
   /// A role could not be started.
   case launch(String)
+  /// Others than the group's members could have written a file.
   case untrusted(path: String, why: String)
   /// The broadcast and its processes have ended, but the ending could not be recorded; nil if the
   /// ending is unknown.
@@ -66,11 +72,17 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   case camera(String)
   /// The windows that must not be seen are unknown.
   case protection(ProtectionSettingError)
+  /// The group cannot be used.
   case group(GroupError)
+  /// The settings cannot be used.
   case settings(DefaultsError)
+  /// The notifications cannot be used.
   case notifications(NotifyError)
+  /// The log cannot be used.
   case log(LogError)
+  /// The credentials cannot be used.
   case credentials(CredentialError)
+  /// A system call failed.
   case system(SystemError)
 
   public var description: String {

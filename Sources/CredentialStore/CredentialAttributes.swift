@@ -3,6 +3,7 @@ import Platform
 
 /// The condition under which a recipient can open a credential.
 public enum Accessibility: UInt8, Sendable {
+  /// At any time.
   case always = 0
   /// Only with a key that was unlocked: by a passphrase, by a hand-over from the host, or by
   /// systemd. The credential is never sealed for a role whose key file is unprotected, so the
@@ -14,11 +15,17 @@ public enum Accessibility: UInt8, Sendable {
 
 /// The attributes of a credential, without its secret. Times are seconds since 1970.
 public struct CredentialAttributes: Hashable, Sendable {
+  /// Service and account.
   public let name: CredentialName
+  /// A name for people.
   public internal(set) var label: String
+  /// A comment, which is not secret.
   public internal(set) var comment: String
+  /// When it can be opened.
   public internal(set) var accessibility: Accessibility
+  /// When it was created, in seconds since 1970.
   public let createdAtSeconds: Int64
+  /// When it was last changed, in seconds since 1970.
   public internal(set) var changedAtSeconds: Int64
   /// The time from which it can no longer be opened; nil for never.
   public internal(set) var expiresAtSeconds: Int64?
@@ -70,13 +77,18 @@ struct CredentialID: Hashable, Sendable {
 
 /// The attributes that a caller chooses for a new credential.
 public struct CredentialOptions: Hashable, Sendable {
+  /// A name for people.
   public var label: String
+  /// A comment, which is not secret.
   public var comment: String
+  /// When it expires, in seconds since 1970; nil for never.
   public var expiresAtSeconds: Int64?
   /// The roles besides the host that can open it.
   public var recipients: [Role]
+  /// When it can be opened.
   public var accessibility: Accessibility
 
+  /// The attributes of a new credential.
   public init(
     label: String = "", comment: String = "", expiresAtSeconds: Int64? = nil,
     recipients: [Role] = [], accessibility: Accessibility = .always

@@ -15,6 +15,7 @@ public enum CredentialError: Error, Hashable, Sendable {
   case keyInTheOpen(Role, CredentialName)
   /// The role or this user has no permission.
   case notEntitled(String)
+  /// The credential has expired.
   case expired(CredentialName, atSeconds: Int64)
   /// The session for which the lease was handed over has ended.
   case sessionEnded(CredentialName)
@@ -42,7 +43,12 @@ public enum CredentialError: Error, Hashable, Sendable {
 }
 
 /// The location of a key that is not in a key file.
-public enum KeyLocation: Hashable, Sendable { case handOver, systemd }
+public enum KeyLocation: Hashable, Sendable {
+  /// In the memory of a process that hands it over.
+  case handOver
+  /// In a credential that systemd passes to the service.
+  case systemd
+}
 
 extension CredentialError: CustomStringConvertible {
   /// What happened, and one thing to do about it.

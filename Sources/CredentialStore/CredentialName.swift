@@ -2,7 +2,9 @@ import Platform
 
 /// The name of a credential: a service and an account, such as `whip.example.com` and `studio`.
 public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The service, such as a host name.
   public let service: String
+  /// The account at the service.
   public let account: String
 
   /// Longest service and account, in bytes of UTF-8.

@@ -52,6 +52,7 @@ extension CredentialStore {
     }
   }
 
+  /// Removes a credential.
   public func remove(_ name: CredentialName) throws(CredentialError) {
     try change(.remove, name) { draft throws(CredentialError) in
       draft.removed.append(try draft.item(name))

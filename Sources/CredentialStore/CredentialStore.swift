@@ -14,6 +14,7 @@ import Synchronization
 /// Any number of threads and processes may use the store concurrently; changes are serialized. A
 /// process that dies during a change leaves the store as before the change or as after it.
 public final class CredentialStore: Sendable {
+  /// The role in which this process opens credentials.
   public let role: Role
   let group: AppGroup
   let files: StoreFiles

@@ -79,7 +79,9 @@ public final class GroupSemaphore: Sendable {
     }
   }
 
+  /// The name of the semaphore.
   public var name: SemaphoreName { file.name }
+  /// Whether the permits of a dead holder come back.
   public var isRecoverable: Bool { file.isRecoverable }
   /// The highest possible count.
   public var maximumValue: Int { file.maximumValue }
@@ -87,7 +89,14 @@ public final class GroupSemaphore: Sendable {
   // MARK: Acquiring and posting
 
   /// How a wait ended, unless it failed.
-  public enum WaitResult: Hashable, Sendable { case taken, timedOut, stopped }
+  public enum WaitResult: Hashable, Sendable {
+    /// A permit was acquired.
+    case taken
+    /// The deadline has passed.
+    case timedOut
+    /// The stop signal was raised, or the task was cancelled.
+    case stopped
+  }
 
   /// Acquires a permit; blocks the thread, asleep in the kernel, until one is available.
   ///

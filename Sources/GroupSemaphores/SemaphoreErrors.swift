@@ -2,8 +2,11 @@ import Platform
 
 /// Why a semaphore could not be created, opened or removed.
 public enum SemaphoreFileError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A semaphore of this name exists.
   case exists(SemaphoreName)
+  /// No semaphore has this name.
   case unknown(SemaphoreName)
+  /// The value is outside 0…maximum.
   case wrongValue(Int, maximum: Int)
   /// The kernel refused: the caller may not create, use or remove it.
   case notAllowed(path: String)
@@ -13,6 +16,7 @@ public enum SemaphoreFileError: Error, Hashable, Sendable, CustomStringConvertib
   case wrongVersion(path: String, version: UInt32)
   /// The C library of this machine has a semaphore layout that FrameBus does not know.
   case unknownLayout
+  /// A system call failed.
   case system(SystemError)
 
   public var description: String {
@@ -62,6 +66,7 @@ public enum SemaphoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case full(SemaphoreName, maximum: Int)
   /// The number of processes that use a recoverable semaphore is at the maximum.
   case tooManyHolders(SemaphoreName, maximum: Int)
+  /// A system call failed.
   case system(SystemError)
 
   public var description: String {

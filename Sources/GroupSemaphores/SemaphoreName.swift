@@ -2,8 +2,10 @@ import AppGroup
 
 /// The name of one semaphore within a group, such as `encoder` or `gpu.0`.
 public struct SemaphoreName: Hashable, Sendable, CustomStringConvertible {
+  /// The most bytes of a name.
   public static let maximumBytes = NameRule.maximumBytes
 
+  /// The name itself.
   public let text: String
 
   /// - Parameter text: 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or
@@ -19,8 +21,11 @@ public struct SemaphoreName: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
+/// Why a text cannot name a semaphore.
 public enum SemaphoreNameError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// It is empty or too long.
   case wrongLength(String, bytes: Int)
+  /// It has a character other than `a–z`, `0–9`, `.`, `-` and `_`, or begins with a sign.
   case wrongCharacter(String)
 
   public var description: String {

@@ -7,17 +7,23 @@ public struct SemaphoreStatus: Hashable, Sendable {
   public struct Holder: Hashable, Sendable {
     /// The process ID that the holder wrote: unverified.
     public let processID: Int32
+    /// The permits that it holds.
     public let count: Int
   }
 
+  /// The name of the semaphore.
   public let name: SemaphoreName
   /// The number of available permits.
   public let value: Int
+  /// The permits with which it was created.
   public let initialValue: Int
+  /// The most permits that it can have.
   public let maximumValue: Int
+  /// Whether the permits of a dead holder come back.
   public let isRecoverable: Bool
   /// The user who created it.
   public let ownerID: UInt32
+  /// The processes that hold permits; empty unless it is recoverable.
   public let holders: [Holder]
   /// Permits of a recoverable semaphore that are taken without a holder.
   public let takenCount: Int
@@ -25,7 +31,9 @@ public struct SemaphoreStatus: Hashable, Sendable {
 
 /// One entry of a list of semaphores, possibly unusable.
 public struct ListedSemaphore: Sendable {
+  /// The name of the semaphore.
   public let name: SemaphoreName
+  /// Its state; nil if it cannot be read.
   public let status: SemaphoreStatus?
   /// Why there is no status.
   public let problem: String?

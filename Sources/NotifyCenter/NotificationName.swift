@@ -10,8 +10,10 @@
 /// | `framebus.` | FrameBus posts; every member may observe |
 /// | any other | as the group's manifest says; by default, every member |
 public struct NotificationName: Hashable, Sendable, CustomStringConvertible {
+  /// The most bytes of a name.
   public static let maximumBytes = 512
 
+  /// The name itself.
   public let text: String
   /// FNV-1a of the bytes, never 0: where the search for the name begins in a table.
   let hash: UInt64
@@ -63,10 +65,12 @@ public struct NotificationName: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { text }
 
+  /// Compares the names.
   public static func == (left: Self, right: Self) -> Bool {
     // The hash covers the bytes: it distinguishes names that `==` on texts treats as equal.
     left.hash == right.hash && left.text == right.text
   }
 
+  /// Uses a number that was computed once.
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

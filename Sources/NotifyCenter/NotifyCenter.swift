@@ -14,7 +14,9 @@ import Synchronization
 /// Any number of threads may use one center at once. A process needs one center per group and role.
 /// Each center that observes occupies one registration.
 public final class NotifyCenter: Sendable {
+  /// The group whose notifications these are.
   public let group: AppGroup
+  /// The role in which this process posts and observes.
   public let role: Role
   let isSystem: Bool
   let core: CenterCore

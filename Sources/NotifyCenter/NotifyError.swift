@@ -3,10 +3,13 @@ import Platform
 
 /// Why a call of ``NotifyCenter`` failed.
 public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The text cannot name a notification.
   case invalidName(String, why: String)
   /// A use of an observation after `cancel`.
   case cancelled(NotificationName)
+  /// No handler can be set for this signal.
   case invalidSignal(Int32)
+  /// The manifest does not let this role do it.
   case notAuthorized(NotificationName, why: String)
   /// The manifest's policy forbids this to the role.
   case refused(NotificationRefusal)
@@ -20,7 +23,9 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   case tooManyObservers(NotificationName, maximum: Int)
   /// A file in the group's directory is not one that FrameBus made.
   case untrusted(path: String, why: String)
+  /// The group cannot be used.
   case group(GroupError)
+  /// A system call failed.
   case system(SystemError)
 
   /// The status code of `notify.h` for this error; never 0, which is success.

@@ -3,7 +3,9 @@ import Platform
 
 /// An error of reading or changing settings.
 public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The text cannot name a suite.
   case invalidName(String)
+  /// The text cannot be a key.
   case invalidKey(String)
   /// A value is too large, nested too deeply, or has an invalid key inside.
   case invalidValue(key: String)
@@ -15,10 +17,15 @@ public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
   case notAllowed(path: String)
   /// Another process held the suite's lock until the deadline. The PID is nil if it is unknown.
   case busy(path: String, holderPID: Int32?)
+  /// The file could have been written by others than the group's members.
   case untrusted(path: String, why: String)
+  /// The file is malformed.
   case damaged(path: String, why: String)
+  /// A newer FrameBus wrote the file.
   case newerVersion(path: String, version: UInt32)
+  /// The group cannot be used.
   case group(GroupError)
+  /// A system call failed.
   case system(SystemError)
 
   public var description: String {

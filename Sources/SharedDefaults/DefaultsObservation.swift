@@ -3,6 +3,7 @@ import Synchronization
 
 /// A change of a key's value.
 public struct DefaultsChange: Hashable, Sendable {
+  /// The observed key.
   public let key: String
   /// The new value; nil if the key is no longer set or registered.
   public let value: DefaultsValue?

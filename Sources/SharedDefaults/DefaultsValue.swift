@@ -2,16 +2,23 @@ import Platform
 
 /// The value of a key: the types of a property list, and URLs.
 public enum DefaultsValue: Hashable, Sendable {
+  /// True or false.
   case bool(Bool)
+  /// A whole number of 64 bits.
   case integer(Int)
+  /// A number of IEEE 754.
   case double(Double)
+  /// A text.
   case string(String)
+  /// Bytes.
   case data([UInt8])
   /// A time, in seconds since 1970-01-01 00:00 UTC.
   case date(Double)
   /// An absolute or relative URL, as text.
   case url(String)
+  /// Values in an order.
   case array([DefaultsValue])
+  /// Values by key.
   case dictionary([String: DefaultsValue])
 
   /// Whether both values have the same encoding. Unlike `==`, this is true for two NaN, and false
@@ -54,31 +61,40 @@ public enum DefaultsValue: Hashable, Sendable {
 
 /// A type that can be stored as a value of a key.
 public protocol DefaultsRepresentable {
+  /// The value as settings store it.
   var defaultsValue: DefaultsValue { get }
 }
 
 extension DefaultsValue: DefaultsRepresentable {
+  /// The value itself.
   public var defaultsValue: DefaultsValue { self }
 }
 extension Bool: DefaultsRepresentable {
+  /// A Boolean.
   public var defaultsValue: DefaultsValue { .bool(self) }
 }
 extension Int: DefaultsRepresentable {
+  /// A whole number.
   public var defaultsValue: DefaultsValue { .integer(self) }
 }
 extension Double: DefaultsRepresentable {
+  /// A number.
   public var defaultsValue: DefaultsValue { .double(self) }
 }
 extension Float: DefaultsRepresentable {
+  /// A number, with twice the bits.
   public var defaultsValue: DefaultsValue { .double(Double(self)) }
 }
 extension String: DefaultsRepresentable {
+  /// A text.
   public var defaultsValue: DefaultsValue { .string(self) }
 }
 extension Array: DefaultsRepresentable where Element: DefaultsRepresentable {
+  /// The values in their order.
   public var defaultsValue: DefaultsValue { .array(map(\.defaultsValue)) }
 }
 extension Dictionary: DefaultsRepresentable where Key == String, Value: DefaultsRepresentable {
+  /// The values by their keys.
   public var defaultsValue: DefaultsValue { .dictionary(mapValues(\.defaultsValue)) }
 }
 
@@ -86,11 +102,17 @@ extension DefaultsValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral
 {
+  /// A text.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// A whole number.
   public init(integerLiteral value: Int) { self = .integer(value) }
+  /// A number.
   public init(floatLiteral value: Double) { self = .double(value) }
+  /// True or false.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// Values in an order.
   public init(arrayLiteral elements: DefaultsValue...) { self = .array(elements) }
+  /// Values by key; of a key that stands twice, the last.
   public init(dictionaryLiteral elements: (String, DefaultsValue)...) {
     self = .dictionary(Dictionary(elements) { _, last in last })
   }

@@ -11,6 +11,7 @@ extension SharedDefaults {
   /// Whether another process has written a change that it has yet to publish.
   var isAboutToChange: Bool { state.withLock { $0.view.isAboutToChange } }
 
+  /// The value of a key; nil if it has none.
   public subscript(key: String) -> DefaultsValue? { value(forKey: key) }
 
   /// A string, or a number as a string; nil for any other type.
@@ -64,6 +65,7 @@ extension SharedDefaults {
     if case .data(let bytes) = value(forKey: key) { bytes } else { nil }
   }
 
+  /// Nil unless the key has values in an order.
   public func array(forKey key: String) -> [DefaultsValue]? {
     if case .array(let values) = value(forKey: key) { values } else { nil }
   }
@@ -75,6 +77,7 @@ extension SharedDefaults {
     return texts.count == values.count ? texts : nil
   }
 
+  /// Nil unless the key has values by keys.
   public func dictionary(forKey key: String) -> [String: DefaultsValue]? {
     if case .dictionary(let values) = value(forKey: key) { values } else { nil }
   }

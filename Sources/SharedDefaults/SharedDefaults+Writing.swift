@@ -16,6 +16,7 @@ extension SharedDefaults {
     try update { $0[key] = value }
   }
 
+  /// Removes a key; nothing happens if it has no value.
   public func removeObject(forKey key: String) throws(DefaultsError) {
     try update { $0[key] = nil }
   }

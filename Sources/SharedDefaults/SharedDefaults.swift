@@ -16,7 +16,9 @@ import Synchronization
 ///
 /// Any number of threads may use one object concurrently.
 public final class SharedDefaults: Sendable {
+  /// The group.
   public let group: GroupID
+  /// The name of the suite.
   public let name: SuiteName
   let location: SuiteLocation
   let state = Mutex(State())

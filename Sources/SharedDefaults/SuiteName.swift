@@ -1,8 +1,10 @@
 /// The name of a suite of settings within a group. By convention it is the group's own name, such
 /// as `group.dev.example.studio`.
 public struct SuiteName: Hashable, Sendable, CustomStringConvertible {
+  /// The most bytes of a name.
   public static let maximumBytes = 128
 
+  /// The name itself.
   public let text: String
 
   /// - Parameter text: 1…128 bytes of `A–Z`, `a–z`, `0–9`, `.`, `-` and `_`, beginning with a

@@ -5,9 +5,11 @@ import Platform
 public enum LogError: Error, Hashable, Sendable {
   /// This process may not take the role, or the group is damaged.
   case group(GroupError)
+  /// An option has a value that is not possible; the text says which.
   case invalidOption(String, String)
   /// The directory of logs is missing, and this user cannot create it.
   case missingDirectory(path: String)
+  /// A system call failed.
   case system(SystemError)
   /// Not all lines were on the disk at the deadline; the value is the last failure, if any.
   case notSaved(SystemError?)

@@ -1,6 +1,19 @@
 /// Severity of a line, with swift-log's levels.
 public enum LogLevel: UInt8, CaseIterable, Comparable, Sendable, CustomStringConvertible {
-  case trace, debug, info, notice, warning, error, critical
+  /// Each step of the program.
+  case trace
+  /// For those who look for a fault.
+  case debug
+  /// What the program does.
+  case info
+  /// What its user may want to know.
+  case notice
+  /// What may lead to an error.
+  case warning
+  /// Something failed.
+  case error
+  /// The program cannot go on.
+  case critical
 
   public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 

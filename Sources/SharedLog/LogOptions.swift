@@ -23,8 +23,10 @@ public struct LogOptions: Sendable {
   /// Further destinations of each line, called on the thread that appends it.
   public var sinks: [any LogSink] = []
 
+  /// The usual options.
   public init() {}
 
+  /// What happens to a line for which the segment has no space.
   public enum Overflow: Hashable, Sendable {
     /// The line is dropped and counted; the log reports the count.
     case drop
@@ -32,6 +34,7 @@ public struct LogOptions: Sendable {
     case wait(atMost: Duration)
   }
 
+  /// When lines reach the disk.
   public enum Durability: Hashable, Sendable {
     /// Errors, and all lines before them, are on the disk within milliseconds; other lines when
     /// the kernel writes them back.

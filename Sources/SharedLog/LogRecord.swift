@@ -21,14 +21,19 @@ public struct LogRecord: Sendable {
   public var wallNs: UInt64 { chunk.bytes.word(at: start + 24) }
   /// Monotonic time since the machine booted; lines are ordered by it.
   public var monotonicNs: UInt64 { chunk.bytes.word(at: start + 32) }
+  /// The run of the process that wrote it.
   public var run: LogRun { chunk.run }
   /// Number of the line in its run, from 1, over all threads.
   public var sequence: UInt64 { chunk.bytes.word(at: start + 16) }
+  /// How important it is.
   public var level: LogLevel { LogLevel(rawValue: chunk.bytes[start + 40]) ?? .trace }
   /// Whether the line was truncated to fit a record.
   public var isCut: Bool { chunk.bytes[start + 41] & UInt8(LG_CUT) != 0 }
+  /// The part of the program that wrote it.
   public var label: String { text(parts.label) }
+  /// The text.
   public var message: String { text(parts.message) }
+  /// Its fields.
   public var metadata: [LogField] { chunk.bytes.fields(parts.metadata) ?? [] }
   /// File and line of the call, such as `Module/File.swift:12`; empty if unknown.
   public var source: String {
@@ -45,6 +50,7 @@ public struct LogRecord: Sendable {
 }
 
 extension LogRecord: Hashable {
+  /// Compares what the lines say, and where they stand.
   public static func == (left: LogRecord, right: LogRecord) -> Bool {
     left.wallNs == right.wallNs && left.monotonicNs == right.monotonicNs
       && left.run == right.run && left.sequence == right.sequence && left.level == right.level
@@ -53,6 +59,7 @@ extension LogRecord: Hashable {
       && left.isCut == right.isCut
   }
 
+  /// Uses run and number.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(run.name)
     hasher.combine(sequence)
@@ -75,6 +82,7 @@ final class LogChunk: Sendable {
 public struct LogRun: Hashable, Sendable {
   /// The prefix of its files' names.
   public let name: String
+  /// The process.
   public let pid: UInt32
   /// The user who owns the files, according to the kernel.
   public let uid: UInt32
@@ -99,6 +107,7 @@ public struct LogRun: Hashable, Sendable {
 
 /// One result of reading a log.
 public enum LogEntry: Sendable {
+  /// A line.
   case line(LogRecord)
   /// A gap: `count` lines were written or dropped, and are not in the log.
   case missing(count: UInt64, run: LogRun)

@@ -16,6 +16,7 @@ import Platform
 /// lines and frees the memory. A process that exits without that loses nothing: the next run of the
 /// same user in the group saves its lines.
 public final class SharedLog: Sendable {
+  /// The options that `open` was given.
   public let options: LogOptions
   private let segment: Segment
   private let saver: Saver

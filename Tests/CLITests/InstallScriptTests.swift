@@ -196,4 +196,20 @@ struct InstallScriptTests {
     try install("--remove", prefix).requireSuccess()
     #expect(try shell("find 'a prefix' -type f") == "")
   }
+
+  /// Of the build, whose version names it.
+  @Test func buildKnowsTheCommitOfItsCheckout() throws {
+    _ = try shell(
+      #"printf '#!/bin/sh\necho "${FRAMEBUS_COMMIT-none}" > "%s/commit"\n' "$PWD" >> bin/swift"#)
+    try install(prefix).requireSuccess()
+    #expect(try shell("cat commit") == "none\n")
+    let git = "git -C 'check out' -c user.name=a -c user.email=a@b.example"
+    _ = try shell("\(git) init -q; \(git) add .; \(git) commit -qm text")
+    try install(prefix).requireSuccess()
+    let hash = try shell("\(git) rev-parse --short=12 HEAD").dropLast()
+    #expect(try shell("cat commit") == "\(hash)\n")
+    _ = try shell("echo other >> 'check out/LICENSE'")
+    try install(prefix).requireSuccess()
+    #expect(try shell("cat commit") == "\(hash)-dirty\n")
+  }
 }

@@ -61,6 +61,29 @@ enum CommentRules {
     return places.values.filter { $0.count == 1 }.flatMap(\.self)
   }
 
+  /// Each pair has a litmus test, and no litmus test is of a pair that is gone.
+  static func checkLitmusTests(_ files: [SourceFile]) -> [Finding] {
+    let used = Set(
+      files.filter { $0.isSwift && $0.path.hasPrefix("Sources/") }
+        .flatMap { $0.lines.compactMap(syncTag) })
+    var tested: Set<String> = []
+    var findings: [Finding] = []
+    for file in files where file.path.hasSuffix(".litmus") {
+      for (index, line) in file.lines.enumerated() where line.hasPrefix("// SYNC: ") {
+        for tag in line.split(separator: " ").dropFirst(2).map(String.init) {
+          tested.insert(tag)
+          // The two sides of hold/reuse say which they are before the colon.
+          if used.contains(tag) || tag == "hold/reuse" { continue }
+          findings.append(file.finding(index, "no SYNC comment has the pair \(tag)"))
+        }
+      }
+    }
+    return findings
+      + used.subtracting(tested).sorted().map {
+        Finding(path: "Models/litmus", line: 1, message: "no litmus test has the pair \($0)")
+      }
+  }
+
   /// Code that silences the compiler's check says why that is right.
   static func checkBecause(_ file: SourceFile) -> [Finding] {
     guard file.isSwift else { return [] }

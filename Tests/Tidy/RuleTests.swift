@@ -162,6 +162,14 @@ import Testing
     #expect(CommentRules.checkPairs([one, one]).isEmpty)
   }
 
+  @Test func aSyncPairWithoutALitmusTestIsFound() {
+    let code = swift("// SYNC publish/receive: release side.\n")
+    let test = SourceFile(path: "Models/litmus/a.litmus", text: "// SYNC: publish/receive\n")
+    #expect(CommentRules.checkLitmusTests([code]).count == 1)
+    #expect(CommentRules.checkLitmusTests([code, test]).isEmpty)
+    #expect(CommentRules.checkLitmusTests([test]).count == 1)
+  }
+
   @Test func aSharedStoreWithoutACrashPointIsFound() {
     let text = "board.cursor.storeReleasing(1)\nboard.format(epoch: 1).store(record)\n"
     #expect(CrashPointRule.check(swift(text)).map(\.line) == [1, 2])
@@ -279,5 +287,36 @@ import Testing
     #expect(findings("`framebus top`, `take`, `SO_PEERCRED`, –").isEmpty)
     #expect(findings("`Hidden`").count == 1)
     #expect(findings("`Sample.gone`, `Gone`").count == 2)
+  }
+
+  @Test func aChangelogOfAnotherShapeIsFound() {
+    func findings(_ text: String) -> Int {
+      ReleaseRules.checkChangelog(SourceFile(path: "CHANGELOG.md", text: text)).count
+    }
+    #expect(
+      findings("# Changes\n## Unreleased\n### Added\n## 0.2.0 - 2026-01-31\n### Added\n") == 0)
+    #expect(findings("## 0.10.0 - 2026-01-31\n## 0.9.1 - 2026-01-30\n") == 0)
+    #expect(findings("## 0.9.1 - 2026-01-30\n## 0.10.0 - 2026-01-31\n") == 1)
+    #expect(findings("## 0.1.0 - 2026-01-31\n## Unreleased\n") == 1)
+    #expect(findings("## 0.1.0\n## 0.01.0 - 2026-01-31\n## 0.1.0 - 31.1.2026\n") == 3)
+    #expect(findings("## Unreleased\n### Added\n### Added\n### News\n") == 2)
+    #expect(findings("# Changes\n### Added\n") == 2)
+  }
+
+  @Test func aFileWithAnotherVersionIsFound() {
+    func findings(_ swift: String, _ debian: String, _ python: String) -> Int {
+      let texts = [
+        "Sources/Programs/CommandLineSupport/ProgramEntry.swift":
+          "let packageVersion = \"\(swift)\"\n",
+        "debian/changelog": "framebus (\(debian)) unstable\n",
+        "python/pyproject.toml": "[project]\nversion = \"\(python)\"\n",
+      ]
+      return ReleaseRules.checkVersions(texts.map { SourceFile(path: $0.key, text: $0.value) })
+        .count
+    }
+    #expect(findings("0.1.0", "0.1.0", "0.1.0") == 0)
+    #expect(findings("0.1.0", "0.1.1", "0.1.0") == 1)
+    #expect(findings("0.1", "0.1.0", "0.1.0") == 1)
+    #expect(ReleaseRules.checkVersions([]).count == 3)
   }
 }

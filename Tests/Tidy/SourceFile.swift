@@ -89,7 +89,9 @@ enum Repository {
   static let files = Result { try read() }
 
   private static func read() throws -> [SourceFile] {
-    let kinds: Set = ["swift", "c", "h", "md", "modulemap", "toml", "pml", "py", "sh", ""]
+    let kinds: Set = [
+      "swift", "c", "h", "md", "modulemap", "toml", "pml", "litmus", "py", "sh", "",
+    ]
     var result: [SourceFile] = []
     let tree = FileManager.default.enumerator(atPath: root)
     while let path = tree?.nextObject() as? String {

@@ -49,6 +49,10 @@ import Testing
     expectNone(CommentRules.checkPairs(files))
   }
 
+  @Test func everySyncPairHasALitmusTest() {
+    expectNone(CommentRules.checkLitmusTests(files))
+  }
+
   @Test func everySharedStoreHasACrashPoint() {
     expectNone(files.flatMap(CrashPointRule.check))
   }
@@ -106,5 +110,14 @@ import Testing
     }
     let list = try #require(files.first { $0.path == "docs/decisions/README.md" })
     expectNone(DecisionRule.check(list, against: pages))
+  }
+
+  @Test func changesAreListedAsKeepAChangelogSays() throws {
+    let page = try #require(files.first { $0.path == "CHANGELOG.md" })
+    expectNone(ReleaseRules.checkChangelog(page))
+  }
+
+  @Test func allFilesHaveOneVersion() {
+    expectNone(ReleaseRules.checkVersions(files))
   }
 }

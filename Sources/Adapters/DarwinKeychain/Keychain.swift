@@ -15,6 +15,7 @@ import Synchronization
 /// ``label(_:)`` and similar methods return a keychain with other attributes for new credentials;
 /// both see the same credentials.
 public struct Keychain: Sendable {
+  /// The service of all its items.
   public let service: String
   private let opener: StoreOpener
   private var options: CredentialOptions?
@@ -38,7 +39,9 @@ public struct Keychain: Sendable {
 
   // MARK: Attributes for new credentials
 
+  /// The same keychain, whose new items have this label.
   public func label(_ label: String) -> Keychain { with { $0.label = label } }
+  /// The same keychain, whose new items have this comment.
   public func comment(_ comment: String) -> Keychain { with { $0.comment = comment } }
   /// Roles that can open new credentials, besides the host.
   public func recipients(_ roles: [Role]) -> Keychain { with { $0.recipients = roles } }
@@ -97,10 +100,12 @@ public struct Keychain: Sendable {
 
   // MARK: Listing
 
+  /// Whether there is an item, which is not opened.
   public func contains(_ key: String) throws(KeychainError) -> Bool {
     try attributes(of: key) != nil
   }
 
+  /// The accounts of all items.
   public func allKeys() throws(KeychainError) -> [String] { try allItems().map(\.name.account) }
 
   /// All credentials of the service, without their secrets.

@@ -5,8 +5,11 @@ import Synchronization
 
 /// Why a keychain operation failed.
 public enum KeychainError: Error, CustomStringConvertible {
+  /// The text is not a valid group ID.
   case groupID(GroupIDError)
+  /// The group cannot be used.
   case group(GroupError)
+  /// The store cannot be used.
   case store(CredentialError)
 
   public var description: String {

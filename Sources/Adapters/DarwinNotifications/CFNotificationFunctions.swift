@@ -7,7 +7,8 @@ public func CFNotificationCenterGetDarwinNotifyCenter() -> CFNotificationCenter 
 ///   - observer: passed to the callback, and identifies the registration for removal; never
 ///     dereferenced. It must stay valid until `CFNotificationCenterRemoveObserver` has returned.
 ///   - name: nil, which means every name, does nothing; the Darwin center does not allow it.
-///   - object, suspensionBehavior: ignored, as by the Darwin center.
+///   - object: ignored, as by the Darwin center.
+///   - suspensionBehavior: ignored, as by the Darwin center.
 public func CFNotificationCenterAddObserver(
   _ center: CFNotificationCenter?, _ observer: UnsafeRawPointer?,
   _ callBack: CFNotificationCallback?, _ name: CFString?, _ object: UnsafeRawPointer?,
@@ -25,7 +26,9 @@ public func CFNotificationCenterAddObserver(
 
 /// Posts a notification to its observers, always at once.
 /// - Parameters:
-///   - object, userInfo, deliverImmediately: ignored, as by the Darwin center.
+///   - object: ignored, as by the Darwin center.
+///   - userInfo: ignored, as by the Darwin center.
+///   - deliverImmediately: ignored, as by the Darwin center.
 public func CFNotificationCenterPostNotification(
   _ center: CFNotificationCenter?, _ name: CFNotificationName?, _ object: UnsafeRawPointer?,
   _ userInfo: CFDictionary?, _ deliverImmediately: Bool

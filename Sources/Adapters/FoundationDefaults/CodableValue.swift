@@ -4,6 +4,7 @@ import SharedDefaults
 /// A value in the form that coders take. A type that the format lacks is marked by a dictionary
 /// with one key that names the type: `{"@url": "https://example.com"}`.
 public struct CodableValue: Codable, Sendable {
+  /// The value.
   public let value: DefaultsValue
 
   /// - Parameter isJSON: JSON has no data, no dates, and finite numbers only.
@@ -65,6 +66,7 @@ public struct CodableValue: Codable, Sendable {
     }
   }
 
+  /// Decodes a value of any kind.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     // The order matters, because coders convert: they decode a whole number as Double, but do not
@@ -88,6 +90,7 @@ public struct CodableValue: Codable, Sendable {
     }
   }
 
+  /// Encodes the value.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch value {

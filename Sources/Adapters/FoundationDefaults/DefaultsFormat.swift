@@ -3,6 +3,7 @@ import SharedDefaults
 
 /// A format for exporting and importing the values of a suite.
 public enum DefaultsFormat: String, CaseIterable, Sendable {
+  /// JSON, RFC 8259.
   case json
   /// A property list as XML.
   case xml
@@ -12,6 +13,7 @@ public enum DefaultsFormat: String, CaseIterable, Sendable {
   /// The maximum size of an import.
   public static let maximumBytes = 16 << 20
 
+  /// Encodes values.
   public func bytes(of values: [String: DefaultsValue]) throws -> [UInt8] {
     let coded = values.mapValues { CodableValue($0, isJSON: self == .json) }
     switch self {
@@ -55,6 +57,7 @@ public enum DefaultsFormat: String, CaseIterable, Sendable {
 
 /// The bytes are not settings.
 public struct UnreadableDefaults: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong, and what to do.
   public let description: String
 
   init(_ why: String) {

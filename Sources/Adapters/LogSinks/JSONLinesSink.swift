@@ -33,6 +33,7 @@ public final class JSONLinesSink: LogSink {
   /// Lines that could not be written, as on a full disk.
   public var droppedCount: UInt64 { state.withLock { $0.droppedCount } }
 
+  /// Appends a line to the file.
   public func append(_ line: LogLine) {
     state.withLock { state in
       var object = JSONObject()

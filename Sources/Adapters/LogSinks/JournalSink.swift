@@ -12,6 +12,7 @@ import Synchronization
 /// A line's fields are `MESSAGE`, `PRIORITY`, `SYSLOG_IDENTIFIER`, `CODE_FILE` and `CODE_LINE`, and
 /// FrameBus's own `FRAMEBUS_LABEL`, and `FRAMEBUS_FIELD_KEY` for each key of the metadata.
 public final class JournalSink: LogSink {
+  /// Where systemd's journal listens.
   public static let usualPath = "/run/systemd/journal/socket"
 
   private struct State: ~Copyable {
@@ -36,6 +37,7 @@ public final class JournalSink: LogSink {
   /// Lines that the journal did not accept: its queue was full, or it was not running.
   public var droppedCount: UInt64 { state.withLock { $0.droppedCount } }
 
+  /// Sends a line; one that the journal does not take at once is counted as dropped.
   public func append(_ line: LogLine) {
     let bytes = JournalFields(line, identifier: identifier).bytes
     state.withLock { state in

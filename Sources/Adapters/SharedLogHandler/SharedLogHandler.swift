@@ -5,7 +5,7 @@ import SharedLog
 // separate module, so that only its users depend on swift-log. It refuses to open or configure a
 // log.
 
-/// A handler for swift-log's `Logger` that writes to a ``SharedLog``. It is a value: copies of a
+/// A handler for swift-log's `Logger` that writes to a `SharedLog`. It is a value: copies of a
 /// logger do not share their metadata or level.
 ///
 /// ```swift
@@ -13,13 +13,16 @@ import SharedLog
 /// LoggingSystem.bootstrap { SharedLogHandler(label: $0, log: log) }
 /// ```
 public struct SharedLogHandler: LogHandler {
+  /// Fields of every line.
   public var metadata: Logger.Metadata = [:]
+  /// Adds fields to each line.
   public var metadataProvider: Logger.MetadataProvider?
   /// Lines below this level, or below the log's own minimum level, are not written.
   public var logLevel: Logger.Level
   private let label: String
   private let log: SharedLog
 
+  /// A handler that appends to a log.
   public init(
     label: String, log: SharedLog, metadataProvider: Logger.MetadataProvider? = nil
   ) {
@@ -29,11 +32,13 @@ public struct SharedLogHandler: LogHandler {
     logLevel = Logger.Level(log.options.minimumLevel)
   }
 
+  /// A field of every line.
   public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
+  /// Appends a line, unless its level is below the handler's.
   public func log(event: LogEvent) {
     log.append(
       LogLevel(event.level), event.message.description, label: label, metadata: fields(event),
@@ -59,7 +64,10 @@ public struct SharedLogHandler: LogHandler {
 
 /// Whether a metadata value may leave the group: `"\(address, attributes: [Privacy.secret])"`.
 public enum Privacy: Int64, Logger.MetadataValueAttributes.Attribute, Sendable {
-  case shared, secret
+  /// It may.
+  case shared
+  /// It is shown within the group alone, and never exported.
+  case secret
 }
 
 extension LogLevel {

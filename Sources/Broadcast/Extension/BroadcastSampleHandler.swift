@@ -27,6 +27,7 @@ open class BroadcastSampleHandler {
   /// Reports from any thread whether the destination accepts samples.
   public let connection: BroadcastConnection
 
+  /// A handler, which ``BroadcastExtension/run(_:)`` runs.
   public init() {
     exit = BroadcastExit()
     connection = BroadcastConnection()
@@ -38,6 +39,7 @@ open class BroadcastSampleHandler {
   /// No samples arrive until ``broadcastResumed()``. Called again if the reasons change meanwhile.
   open func broadcastPaused(for reasons: [BroadcastPause]) throws(BroadcastFailure) {}
 
+  /// Samples arrive again.
   open func broadcastResumed() throws(BroadcastFailure) {}
 
   /// Another application came to the front.
@@ -94,8 +96,11 @@ public final class BroadcastExit: Sendable {
 
 /// What an extension receives at its start.
 public struct SetupInfo: Sendable {
+  /// The group of the broadcast.
   public let group: AppGroup
+  /// The broadcast.
   public let session: SessionID
+  /// The ID under which the extension is registered.
   public let extensionID: String
   /// 1 for the first start, and more each time the extension died and was restarted.
   public internal(set) var attempt: Int
@@ -117,8 +122,8 @@ public struct SetupInfo: Sendable {
   public var values: [String: DefaultsValue] { passed.values }
 
   /// Opens a credential that the host handed over under this name:
-  /// ``BroadcastRequest/setupSecrets``.
-  /// - Throws: ``CredentialError/invalid(_:)`` if it handed over none.
+  /// `BroadcastRequest.setupSecrets`.
+  /// - Throws: `CredentialError.invalid` if it handed over none.
   public func secret(_ key: String) throws(CredentialError) -> SecretBytes {
     guard let name = passed.secrets[key], let credentials else {
       throw .invalid(
@@ -135,5 +140,6 @@ public struct SetupInfo: Sendable {
 /// The front application, named by its windows or by the host. Display the name, but base no
 /// decision on it.
 public struct ApplicationInfo: Hashable, Sendable {
+  /// The name of the application.
   public let applicationID: String
 }

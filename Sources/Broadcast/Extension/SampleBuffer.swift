@@ -17,15 +17,19 @@ public struct SampleBuffer: ~Copyable {
     self.quota = quota
   }
 
+  /// The format of its bytes.
   public var format: FrameFormat { lease.lease.format }
+  /// Its times and properties.
   public var metadata: FrameMetadata { lease.lease.metadata }
   /// The presentation time in nanoseconds, unchanged since the capture set it.
   public var ptsNs: Int64 { metadata.ptsNs }
+  /// Its number, which counts from 1.
   public var sequence: SequenceNumber { lease.lease.sequence }
   /// The number of samples dropped since the previous one because this extension was too slow.
   public var droppedBefore: UInt64 { lease.lease.droppedBefore + withheldBefore }
   /// The generation of the capture that published it: which of its starts.
   public var generation: UInt64 { lease.lease.generation }
+  /// The number of its bytes.
   public var byteCount: Int { lease.lease.byteCount }
 
   /// Lends the bytes.
@@ -54,10 +58,14 @@ public final class RetainedSampleBuffer: Sendable {
     self.quota = quota
   }
 
+  /// The format of its bytes.
   public var format: FrameFormat { lease.lease.format }
+  /// Its times and properties.
   public var metadata: FrameMetadata { lease.lease.metadata }
+  /// The number of its bytes.
   public var byteCount: Int { lease.lease.byteCount }
 
+  /// Lends the bytes.
   public func withBytes<Result, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -78,6 +86,7 @@ extension FrameLease {
 
 /// The quota of retained samples of one kind is reached.
 public struct RetainError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// How many samples of a kind may be retained.
   public let quota: Int
 
   public var description: String {

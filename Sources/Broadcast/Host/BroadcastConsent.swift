@@ -16,7 +16,9 @@ public struct BroadcastConsent: Hashable, Sendable {
 
   /// One thing that was chosen, as text for people.
   public struct Choice: Hashable, Sendable {
+    /// What was chosen, such as `source`.
     public let name: String
+    /// Its value.
     public let value: String
   }
 

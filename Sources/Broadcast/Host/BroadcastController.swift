@@ -14,6 +14,7 @@ import Synchronization
 /// The process that starts a session supervises it. Another host's controller can also pause,
 /// resume and finish it, and takes the session over once the supervising host has died.
 public final class BroadcastController: Sendable {
+  /// The group whose broadcasts it controls.
   public let group: AppGroup
   let board: SessionBoard
   let onEvent: @Sendable (BroadcastEvent) -> Void
@@ -39,12 +40,14 @@ public final class BroadcastController: Sendable {
 
   /// The result of a start.
   public enum Started: Hashable, Sendable {
+    /// A session began.
     case began(SessionID)
     /// The session's host had died; this controller supervises it now.
     case adopted(SessionID)
     /// The session is running, and another process is its host.
     case joined(SessionID)
 
+    /// The session that is running now.
     public var session: SessionID {
       switch self {
       case .began(let session), .adopted(let session), .joined(let session): session
@@ -401,6 +404,7 @@ public final class BroadcastController: Sendable {
     try changeUnlessDead { if $0.requested == .run { $0.requested = .pause } }
   }
 
+  /// Lets samples flow again after ``pause()``.
   public func resume() throws(BroadcastError) {
     try changeUnlessDead { record in
       guard record.requested == .pause else { return }
@@ -483,9 +487,11 @@ public final class BroadcastController: Sendable {
     get throws(BroadcastError) { try BroadcastStatus(of: group, board) }
   }
 
+  /// Whether a broadcast is active, whichever process is its host.
   public var isBroadcasting: Bool {
     get throws(BroadcastError) { try status.phase.isActive }
   }
 
+  /// Whether a broadcast is active and paused.
   public var isPaused: Bool { get throws(BroadcastError) { try status.phase == .paused } }
 }

@@ -97,6 +97,7 @@ extension ExtensionManifest {
 public enum BroadcastServerError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The suite has no such setting.
   case missing(SuiteName)
+  /// The setting is not an address.
   case malformedSetting
   /// ``BroadcastRequest/server`` is not an address.
   case malformed(String)

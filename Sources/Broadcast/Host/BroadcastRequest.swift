@@ -8,6 +8,7 @@ import Sound
 
 /// The parameters of a broadcast.
 public struct BroadcastRequest: Sendable {
+  /// The extension that receives the samples.
   public var extensionID: String
   /// The source, in the syntax of `framebus capture`, such as `screen` or `test:bars`, or
   /// `stream:NAME` for what an application of the group publishes. At most ``maximumSourceBytes``.
@@ -32,7 +33,7 @@ public struct BroadcastRequest: Sendable {
   }
   /// The kinds of ``soundSources`` that were set, also to the usual source or to none.
   package var ownSoundSources: [SampleBufferType: String?] = [:]
-  /// The kinds of sound to switch on or off. A new session starts the others as ``SoundSwitch``
+  /// The kinds of sound to switch on or off. A new session starts the others as `SoundSwitch`
   /// does, and a running one keeps them. ``BroadcastController/sound`` changes them later.
   public var sound: [SampleBufferType: Bool] = [:]
   /// Whether a start that finds the session running with other options changes those that can be
@@ -61,6 +62,7 @@ public struct BroadcastRequest: Sendable {
   public var server: String?
   /// Where the extension sends, as the host found it at the start.
   var destination: BroadcastDestination?
+  /// When roles that die are restarted.
   public var restarts: RestartPolicy {
     get { ownRestarts ?? RestartPolicy() }
     set { ownRestarts = newValue }
@@ -112,6 +114,7 @@ public struct BroadcastRequest: Sendable {
   /// The longest source, in bytes of UTF-8.
   public static let maximumSourceBytes = BroadcastRecord.maximumTextBytes
 
+  /// A request with the usual options.
   public init(extensionID: String, source: String) {
     self.extensionID = extensionID
     self.source = source
@@ -265,10 +268,12 @@ public struct RestartPolicy: Hashable, Sendable {
   public var maximumInARow = 5
   /// The delay before the first restart. It doubles with each further restart.
   public var firstDelay: Duration = .milliseconds(200)
+  /// The longest delay.
   public var longestDelay: Duration = .seconds(10)
   /// A process that ran this long resets the count of deaths in a row.
   public var resetAfter: Duration = .seconds(5)
 
+  /// The usual policy.
   public init() {}
 
   init(maximumInARow: Int, firstDelay: Duration, longestDelay: Duration) {
@@ -302,7 +307,9 @@ public enum BroadcastEvent: Hashable, Sendable {
   case connecting(failure: String)
   /// The extension's destination has accepted a sample.
   case live
+  /// Samples do not reach the extension, for these reasons.
   case paused([BroadcastPause])
+  /// Samples reach the extension again.
   case resumed
   /// A role's process ended. It restarts after the delay; nil if it does not.
   case roleLost(Role, why: String, restartsIn: Duration?)
@@ -318,5 +325,6 @@ public enum BroadcastEvent: Hashable, Sendable {
   case soundLost(SampleBufferType, why: String)
   /// Sound that could not be captured is captured again.
   case soundBack(SampleBufferType)
+  /// It has ended.
   case finished(BroadcastEnding)
 }

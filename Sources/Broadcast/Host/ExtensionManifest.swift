@@ -48,9 +48,11 @@ public struct ExtensionManifest: Hashable, Sendable {
   public var displayName: String?
   /// The absolute path of a picture that a picker may show.
   public var icon: String?
+  /// The program's arguments.
   public var arguments: [String] = []
   /// Pictures first.
   public var samples: [SampleBufferType] = [.video]
+  /// The format of pictures that it prefers.
   public var format = PreferredFormat()
   /// How the extension prefers the source to be captured. The rate and the size are in ``format``.
   public var capture = CaptureSettings()
@@ -62,6 +64,7 @@ public struct ExtensionManifest: Hashable, Sendable {
   /// the file: list libraries beside it here. A missing path in `writes` is created before the
   /// start: a directory if it ends with a slash, an empty file otherwise.
   public var reads: [String] = []
+  /// Paths that it may write as well.
   public var writes: [String] = []
   /// A program that a user can run after the broadcast has failed, such as one to sign in, with its
   /// arguments; empty for none. A host runs it only if its user says so.
@@ -71,14 +74,18 @@ public struct ExtensionManifest: Hashable, Sendable {
   public struct PreferredFormat: Hashable, Sendable {
     /// Pixels; nil leaves the size to the source.
     public var width: Int?
+    /// Pixels.
     public var height: Int?
+    /// The rate; nil leaves it to the source.
     public var framesPerSecond: Int?
   }
 }
 
 /// A malformed manifest: the line, and the error in it.
 public struct ExtensionManifestError: Error, Hashable, Sendable {
+  /// The line, which counts from 1.
   public let line: Int
+  /// The error.
   public let reason: String
 }
 

@@ -9,11 +9,14 @@ public struct ExtensionRegistry: Sendable {
   private static let suffix = ".toml"
   let group: AppGroup
 
+  /// The extensions of a group.
   public init(_ group: AppGroup) { self.group = group }
 
   /// A registered name with its manifest, or the error that makes the manifest unusable.
   public struct Entry: Sendable {
+    /// The name.
     public let id: String
+    /// The manifest, or why it cannot be used.
     public let manifest: Result<ExtensionManifest, BroadcastError>
   }
 

@@ -1,6 +1,8 @@
 /// A sign of life of the thread that supervises a session, for a watchdog outside of the process.
 public struct Heartbeat: Sendable {
+  /// The longest time between two calls.
   public let interval: Duration
+  /// The call.
   public let beat: @Sendable () -> Void
 
   /// - Parameters:

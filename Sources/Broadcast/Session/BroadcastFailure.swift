@@ -5,12 +5,14 @@ public struct BroadcastFailure: Error, Hashable, Sendable, CustomStringConvertib
 
   /// The domain that defines the codes, such as `WHIP`.
   public let domain: String
+  /// The code, whose meaning the domain defines.
   public let code: Int
   /// What happened, as text for people.
   public let reason: String
   /// What the user can do, such as `Go to Application`; empty if nothing.
   public let recovery: String
 
+  /// A failure with its texts, which are cut to their longest.
   public init(domain: String, code: Int, reason: String, recovery: String = "") {
     self.domain = domain.prefix(ofBytes: Self.maximumTextBytes)
     self.code = code

@@ -13,6 +13,7 @@ public enum BroadcastPhase: String, Hashable, Sendable, CaseIterable {
   case live
   /// Samples do not reach the extension; ``BroadcastPause`` gives the reasons.
   case paused
+  /// It has ended.
   case finished
 
   /// The phase's number in a ``StateWord``.
@@ -68,6 +69,7 @@ public enum BroadcastPause: UInt8, Hashable, Sendable, CaseIterable, Comparable,
 
 /// Identifies one broadcast of a group, from its start to its end.
 public struct SessionID: Hashable, Sendable, CustomStringConvertible {
+  /// 16 hexadecimal digits.
   public let text: String
 
   /// Creates a new random identifier.
@@ -87,8 +89,10 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
 /// The 64-bit state of the broadcast notification, for observers that need no more: the phase in
 /// bits 0–7, the reasons of a pause in bits 8–15, and the session's last 32 bits in bits 32–63.
 public struct StateWord: Hashable, Sendable {
+  /// The number.
   public let rawValue: UInt64
 
+  /// The state of a notification, such as `NotifyCenter.state(of:)` returns.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   init(_ record: BroadcastRecord?) {
@@ -105,6 +109,7 @@ public struct StateWord: Hashable, Sendable {
   public var phase: BroadcastPhase {
     BroadcastPhase.allCases.first { $0.code == rawValue & 0xff } ?? .idle
   }
+  /// Why samples do not reach the extension.
   public var pauses: [BroadcastPause] {
     BroadcastPause.allCases.filter { rawValue >> 8 & UInt64($0.rawValue) != 0 }
   }

@@ -6,9 +6,11 @@ import Upload
 
 /// The state of a group's broadcast, as any member can read it.
 public struct BroadcastStatus: Hashable, Sendable {
+  /// What it does.
   public let phase: BroadcastPhase
   /// Nil if no broadcast has started since the machine booted.
   public let session: SessionID?
+  /// Why samples do not reach the extension; empty unless it is paused.
   public let pauses: [BroadcastPause]
   /// Why the extension's last attempt to reach its destination failed; empty if none has, and once
   /// the destination accepts samples.
@@ -21,9 +23,11 @@ public struct BroadcastStatus: Hashable, Sendable {
   /// Whether a subscriber sees a screen or window through any stream of the group, of this
   /// broadcast or not, or this cannot be read; see `ScreenCapturedState`.
   public let isCaptured: Bool
+  /// The extension that it uses; empty if none has started.
   public let extensionID: String
   /// Without what may be a secret, such as the elements of a pipeline.
   public let source: String
+  /// The application in front; empty if it is unknown.
   public let applicationID: String
   /// The options with which the session was started, as text for people, by their names on a
   /// command line.

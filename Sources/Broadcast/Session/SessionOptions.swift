@@ -124,6 +124,7 @@ public struct BroadcastDifference: Hashable, Sendable, CustomStringConvertible {
   public let option: String
   /// Nil if the session has no value for it.
   public let running: String?
+  /// The value that the request has.
   public let requested: String
 
   public var description: String {

@@ -4,25 +4,56 @@ import Platform
 /// A record of a role's log: process, user, action, credential and time, but never a secret. Each
 /// record has the hash of the one before it and the role's signature.
 public struct AuditRecord: Hashable, Sendable {
+  /// What was tried.
   public enum Verb: UInt8, Sendable {
+    /// A credential was created.
     case add = 1
-    case set, update, get, remove, grant, revoke
+    /// A credential was created or replaced.
+    case set
+    /// A credential's secret was replaced.
+    case update
+    /// A credential was opened.
+    case get
+    /// A credential was removed.
+    case remove
+    /// A role was added to those that can open a credential.
+    case grant
+    /// A role was removed from those that can open a credential.
+    case revoke
+    /// An older store was accepted.
     case acceptRestore = 8
     /// Hand-over to a child process of a role's key or, with a name, of a lease.
     case handOver = 9
-    case rotate, export, `import`
+    /// A key was replaced.
+    case rotate
+    /// Credentials were exported.
+    case export
+    /// Credentials were imported.
+    case `import`
   }
   /// Whether the action succeeded, or why it failed.
   public enum Outcome: UInt8, Sendable {
+    /// It succeeded.
     case done = 0
-    case expired, notEntitled, tampered
+    /// The credential had expired.
+    case expired
+    /// The role or the user has no permission.
+    case notEntitled
+    /// A file was changed after it was written.
+    case tampered
   }
 
+  /// The number of the record, which counts from 1.
   public let sequence: UInt64
+  /// The time, in nanoseconds since 1970.
   public let atNs: UInt64
+  /// The process.
   public let processID: Int32
+  /// The user of the process.
   public let uid: UInt32
+  /// What was tried.
   public let verb: Verb
+  /// How it ended.
   public let outcome: Outcome
   /// The newest generation of the store that the role had seen.
   public let generation: UInt64

@@ -3,6 +3,7 @@ import AppGroup
 /// A credential for one session. A parent passes it to a child in memory; it is never in a file.
 /// The child can open it like any other credential until the session ends.
 public final class CredentialLease: Sendable {
+  /// Name, label and times, without the secret.
   public let attributes: CredentialAttributes
   let secret: SecretBytes
 

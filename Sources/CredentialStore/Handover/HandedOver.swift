@@ -3,6 +3,7 @@ import Platform
 
 /// The key and leases that a parent handed over to this process (see ``HandOver``).
 public struct HandedOver: ~Copyable, Sendable {
+  /// The role whose key was handed over.
   public let role: Role
   let group: String
   let key: RoleKey

@@ -9,6 +9,7 @@ import Synchronization
 /// The value cannot be copied implicitly, has no text form, and is lent only to closures.
 public struct SecretBytes: ~Copyable, Sendable {
   private let memory: SecretMemory
+  /// The number of bytes.
   public let byteCount: Int
 
   /// Allocates `capacity` bytes, which the closure fills. The closure returns how many bytes it

@@ -15,6 +15,7 @@ import Synchronization
 public final class ScreenCapturedState: Sendable {
   private let group: AppGroup
 
+  /// The state of a group.
   public init(in group: AppGroup) { self.group = group }
 
   /// The current value, read from the group's directory. If that fails, nothing shows that nobody

@@ -4,11 +4,13 @@ import Platform
 
 /// The result of inspecting a stream.
 public enum StreamReport: Hashable, Sendable {
+  /// Its publisher's answer.
   case answered(StreamStatus)
   /// Its publisher does not answer: it is stopped, or the machine is overloaded. The PID is 0 if
   /// the publisher does not even accept connections.
   case silent(StreamName, publisherPID: Int32)
 
+  /// The name of the stream.
   public var name: StreamName {
     switch self {
     case .answered(let status): status.name
@@ -35,6 +37,7 @@ public final class StreamInspector {
   /// Maximum number of connections at once, if the descriptor limit allows it.
   private static let mostAtOnce = 512
 
+  /// Queries the streams of a group.
   public init(_ group: AppGroup) { self.group = group }
 
   /// The directory of the group's stream sockets.

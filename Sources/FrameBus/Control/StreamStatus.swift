@@ -3,9 +3,21 @@ import Platform
 
 /// The status of one stream, reported by its publisher's control plane.
 public struct StreamStatus: Hashable, Sendable {
-  public enum State: String, Hashable, Sendable { case starting, live, paused, finished }
+  /// What the publisher of a stream does.
+  public enum State: String, Hashable, Sendable {
+    /// It has no frames yet, and no format.
+    case starting
+    /// It publishes.
+    case live
+    /// It publishes nothing for some time.
+    case paused
+    /// It has ended.
+    case finished
+  }
 
+  /// The name of the stream.
   public let name: StreamName
+  /// What its publisher does.
   public let state: State
   /// Why no frames are published; nil unless the state is `paused`.
   public let pauseReason: PauseReason?
@@ -15,6 +27,7 @@ public struct StreamStatus: Hashable, Sendable {
   public let application: ApplicationID?
   /// The publisher's generation; a restarted publisher has another.
   public let generation: UInt64
+  /// The process that publishes it.
   public let publisherPID: Int32
   /// The newest sequence number, which is also the number of published frames.
   public let cursor: UInt64
@@ -22,8 +35,11 @@ public struct StreamStatus: Hashable, Sendable {
   public let publishedBytes: UInt64
   /// Loans that were not published.
   public let abandoned: UInt64
+  /// The format of its frames; nil before the first.
   public let format: FrameFormat?
+  /// Slots of the current pool.
   public let slots: Int
+  /// Bytes of a slot.
   public let slotBytes: Int
   /// Memory of all live pools.
   public let retainedBytes: UInt64
@@ -31,11 +47,13 @@ public struct StreamStatus: Hashable, Sendable {
   public let wakeUps: UInt64
   /// Subscribers that lost their lossless delivery.
   public let losslessEnded: UInt64
+  /// Subscribers that lost their seats.
   public let evictions: UInt64
   /// Connections that were closed for violating the protocol.
   public let rejected: UInt64
   /// Subscribers that have not been sent a new pool yet.
   public let owed: Int
+  /// Its subscribers.
   public let subscribers: [SubscriberStatus]
 
   package init(
@@ -77,15 +95,35 @@ public struct StreamStatus: Hashable, Sendable {
 
 /// One subscriber of a stream. Its figures are its own claims, copied by the publisher.
 public struct SubscriberStatus: Hashable, Sendable {
+  /// Which frames a subscriber receives.
   public enum Policy: String, Hashable, Sendable, CaseIterable {
-    case latest, keepLatest, lossless, everyNth, keyFrameAware
+    /// ``SubscriberPolicy/latest``
+    case latest
+    /// ``SubscriberPolicy/keepLatest(_:)``
+    case keepLatest
+    /// ``SubscriberPolicy/lossless(deadline:)``
+    case lossless
+    /// ``SubscriberPolicy/everyNth(_:)``
+    case everyNth
+    /// ``SubscriberPolicy/keyFrameAware``
+    case keyFrameAware
   }
 
+  /// How a subscriber waits.
   public enum Wait: String, Hashable, Sendable, CaseIterable {
-    case futex, spin, semaphore, eventDescriptor
+    /// ``WaitKind/futex``
+    case futex
+    /// ``WaitKind/spin``
+    case spin
+    /// ``WaitKind/semaphore``
+    case semaphore
+    /// ``WaitKind/eventDescriptor``
+    case eventDescriptor
   }
 
+  /// Its seat.
   public let id: Int
+  /// Its process.
   public let pid: Int32
   /// The last frame received or dropped.
   public let position: UInt64
@@ -93,12 +131,15 @@ public struct SubscriberStatus: Hashable, Sendable {
   public let lag: UInt64
   /// Frames that it holds.
   public let held: Int
+  /// Frames that it received.
   public let received: UInt64
+  /// Frames that it lost.
   public let dropped: UInt64
   /// Drops by reason, in the order of `DropReason.allCases`.
   public let drops: [UInt64]
   /// Nil if this version does not know the policy.
   public let policy: Policy?
+  /// Nil if this version does not know how it waits.
   public let wait: Wait?
   /// Whether the publisher waits for it.
   public let isLossless: Bool
@@ -107,6 +148,7 @@ public struct SubscriberStatus: Hashable, Sendable {
   /// Latencies from publish to receive, since it began.
   public let latencies: LatencyCounts
 
+  /// Frames that it lost for this reason.
   public func dropped(for reason: DropReason) -> UInt64 {
     DropReason.allCases.firstIndex(of: reason).map { drops[$0] } ?? 0
   }

@@ -5,8 +5,10 @@ import Platform
 ///
 /// Any window can claim any name: display it, but base no decision on it.
 public struct ApplicationID: Hashable, Sendable, CustomStringConvertible {
+  /// The most bytes of a name.
   public static let maximumBytes = 255
 
+  /// The name itself.
   public let text: String
 
   /// - Returns: nil unless it has 1 to 255 bytes, without any that could control a terminal or

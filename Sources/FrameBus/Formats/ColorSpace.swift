@@ -6,13 +6,17 @@ public struct ColorSpace: Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// BT.709, and sRGB.
     public static let bt709 = Primaries(rawValue: 1)
+    /// Not stated.
     public static let unspecified = Primaries(rawValue: 2)
     /// BT.601 with 625 lines, PAL.
     public static let bt470bg = Primaries(rawValue: 5)
     /// BT.601 with 525 lines, NTSC.
     public static let smpte170m = Primaries(rawValue: 6)
+    /// BT.2020 and BT.2100.
     public static let bt2020 = Primaries(rawValue: 9)
+    /// Display P3, with D65 as its white.
     public static let displayP3 = Primaries(rawValue: 12)
   }
 
@@ -21,10 +25,15 @@ public struct ColorSpace: Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// BT.709.
     public static let bt709 = Transfer(rawValue: 1)
+    /// Not stated.
     public static let unspecified = Transfer(rawValue: 2)
+    /// BT.601.
     public static let smpte170m = Transfer(rawValue: 6)
+    /// Light itself.
     public static let linear = Transfer(rawValue: 8)
+    /// IEC 61966-2-1.
     public static let sRGB = Transfer(rawValue: 13)
     /// SMPTE ST 2084.
     public static let pq = Transfer(rawValue: 16)
@@ -39,15 +48,21 @@ public struct ColorSpace: Hashable, Sendable {
 
     /// No matrix: the picture is RGB.
     public static let identity = Matrix(rawValue: 0)
+    /// BT.709.
     public static let bt709 = Matrix(rawValue: 1)
+    /// Not stated.
     public static let unspecified = Matrix(rawValue: 2)
+    /// BT.601 with 625 lines.
     public static let bt470bg = Matrix(rawValue: 5)
+    /// BT.601 with 525 lines.
     public static let smpte170m = Matrix(rawValue: 6)
     /// BT.2020 with non-constant luminance.
     public static let bt2020 = Matrix(rawValue: 9)
   }
 
+  /// Which numbers stand for black and white.
   public enum Range: UInt8, Hashable, Sendable {
+    /// Not stated.
     case unspecified
     /// 16 to 235 for 8-bit luma, to 240 for chroma.
     case limited
@@ -55,11 +70,16 @@ public struct ColorSpace: Hashable, Sendable {
     case full
   }
 
+  /// What red, green and blue are.
   public var primaries: Primaries
+  /// How numbers grow with light.
   public var transfer: Transfer
+  /// How luma and chroma are made from red, green and blue.
   public var matrix: Matrix
+  /// Which numbers stand for black and white.
   public var range: Range
 
+  /// A colour space of four code points.
   public init(primaries: Primaries, transfer: Transfer, matrix: Matrix, range: Range) {
     self.primaries = primaries
     self.transfer = transfer
@@ -67,6 +87,7 @@ public struct ColorSpace: Hashable, Sendable {
     self.range = range
   }
 
+  /// Nothing is stated.
   public static let unspecified = ColorSpace(
     primaries: .unspecified, transfer: .unspecified, matrix: .unspecified, range: .unspecified)
   /// Computer graphics: RGB.

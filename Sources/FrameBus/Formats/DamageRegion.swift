@@ -6,12 +6,14 @@ public struct DamageRegion: Hashable, Sendable {
   /// The first `count` are rectangles; the others are 0.
   private var words = SIMD4<UInt64>()
   private var count = 0
+  /// Whether it is the whole picture.
   public private(set) var isFull: Bool
 
   private static let capacity = Int(FB_MAXIMUM_DAMAGE)
 
   /// Nothing changed.
   public static var none: DamageRegion { DamageRegion(isFull: false) }
+  /// Everything changed.
   public static var full: DamageRegion { DamageRegion(isFull: true) }
 
   private init(isFull: Bool) { self.isFull = isFull }

@@ -34,14 +34,23 @@ extension FourCC {
   /// Raw sound; `AudioFormat` describes its layout.
   public static let pcm = FourCC("l", "p", "c", "m")
 
+  /// H.264, by ITU-T.
   public static let h264 = FourCC("H", "2", "6", "4")
+  /// H.265.
   public static let hevc = FourCC("H", "E", "V", "C")
+  /// VP8.
   public static let vp8 = FourCC("V", "P", "8", "0")
+  /// VP9.
   public static let vp9 = FourCC("V", "P", "9", "0")
+  /// AV1.
   public static let av1 = FourCC("A", "V", "0", "1")
+  /// Motion JPEG.
   public static let mjpeg = FourCC("M", "J", "P", "G")
 
+  /// Opus, RFC 6716.
   public static let opus = FourCC("O", "p", "u", "s")
+  /// AAC.
   public static let aac = FourCC("m", "p", "4", "a")
+  /// FLAC, without loss.
   public static let flac = FourCC("f", "L", "a", "C")
 }

@@ -2,9 +2,12 @@ import CFrameLayout
 
 /// The offset of one plane of a picture in the frame's bytes, and the stride of its rows.
 public struct Plane: Hashable, Sendable {
+  /// Bytes from the frame's beginning to the first row.
   public var offset: Int
+  /// Bytes from one row to the next.
   public var stride: Int
 
+  /// A plane at an offset, with a stride, both in bytes.
   public init(offset: Int, stride: Int) {
     self.offset = offset
     self.stride = stride
@@ -13,14 +16,18 @@ public struct Plane: Hashable, Sendable {
 
 /// Frames per second as a fraction; 0/1 if frames are published only on changes.
 public struct FrameRate: Hashable, Sendable {
+  /// Frames in `denominator` seconds.
   public var numerator: Int
+  /// Seconds for `numerator` frames.
   public var denominator: Int
 
+  /// A rate such as 30, or 30000 in 1001 seconds.
   public init(_ numerator: Int, _ denominator: Int = 1) {
     self.numerator = numerator
     self.denominator = denominator
   }
 
+  /// Frames are published only on changes.
   public static let variable = FrameRate(0, 1)
 }
 
@@ -28,28 +35,40 @@ public struct FrameRate: Hashable, Sendable {
 public struct FrameFormat: Hashable, Sendable {
   /// The purpose of a stream; `fourcc` is its encoding.
   public enum Kind: UInt32, Hashable, Sendable {
+    /// Pictures, raw or encoded.
     case video = 1
-    case appAudio, micAudio, data
+    /// Sound of applications.
+    case appAudio
+    /// Sound of a microphone.
+    case micAudio
+    /// Bytes of any other kind.
+    case data
 
     package var isSound: Bool { self == .appAudio || self == .micAudio }
   }
 
+  /// The purpose of the stream.
   public let kind: Kind
+  /// The encoding.
   public let fourcc: FourCC
   /// Width in pixels; 0 unless the frame is a picture.
   public let width: Int
+  /// Height in pixels; 0 unless the frame is a picture.
   public let height: Int
   /// 1…4 planes for raw pictures; empty for everything else.
   public let planes: [Plane]
   /// Bytes of a raw picture; the maximum number of bytes for all other frames.
   public let byteCount: Int
+  /// The intended rate; frames carry their own times.
   public let frameRate: FrameRate
+  /// What the numbers of a picture mean as colours.
   public let colorSpace: ColorSpace
   /// The layout of raw sound, or the format that encoded sound decodes to; nil without sound.
   public let audio: AudioFormat?
 
   /// The largest width and height: coordinates are sent as 16-bit numbers.
   public static let maximumSide = 65_535
+  /// The largest frame.
   public static let maximumByteCount = 1 << 32 - 1
 
   /// A format with a custom layout. Use the factories below for the usual ones.
@@ -198,12 +217,19 @@ extension FrameFormat {
   }
 }
 
+/// Why a format is impossible.
 public enum FrameFormatError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A side is outside 1…65535.
   case wrongSize(width: Int, height: Int)
+  /// A raw picture of this encoding needs its planes stated.
   case unknownLayout(FourCC)
+  /// The number of bytes is outside its range, or no whole number of sample frames.
   case wrongByteCount(Int)
+  /// The plane with this index is not inside the frame.
   case wrongPlane(Int)
+  /// Rate, channels or positions of sound are outside their ranges.
   case wrongSound(sampleRate: Int, channelCount: Int)
+  /// Kind, encoding and sound do not fit together.
   case wrongKind(FrameFormat.Kind, FourCC)
 
   public var description: String {

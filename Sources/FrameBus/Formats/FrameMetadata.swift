@@ -43,7 +43,9 @@ public struct FrameMetadata: Hashable, Sendable {
   public var durationNs: UInt64 = 0
   /// When the source captured the frame, `CLOCK_MONOTONIC`; 0 if it was not captured but read.
   public var capturedAtNs: UInt64
+  /// Its properties.
   public var flags: FrameFlags = []
+  /// How to turn the picture for display.
   public var orientation = Orientation.up
   /// The visible part of the picture, in pixels of the picture in memory; nil for all of it.
   public var crop: PixelRect?
@@ -54,6 +56,7 @@ public struct FrameMetadata: Hashable, Sendable {
   /// slot's earlier content is irrelevant: the whole frame must be written.
   public var damage = DamageRegion.full
 
+  /// Metadata with the two times that every frame has.
   public init(ptsNs: Int64, capturedAtNs: UInt64) {
     self.ptsNs = ptsNs
     self.capturedAtNs = capturedAtNs

@@ -1,10 +1,15 @@
 /// A rectangle of pixels, from its top left corner. Empty unless both sides are positive.
 public struct PixelRect: Hashable, Sendable {
+  /// The column of the left edge.
   public var x: Int
+  /// The row of the top edge.
   public var y: Int
+  /// Columns.
   public var width: Int
+  /// Rows.
   public var height: Int
 
+  /// A rectangle by its top left corner and its size, in pixels.
   public init(x: Int, y: Int, width: Int, height: Int) {
     self.x = x
     self.y = y
@@ -12,6 +17,7 @@ public struct PixelRect: Hashable, Sendable {
     self.height = height
   }
 
+  /// Whether it has no pixel.
   public var isEmpty: Bool { width <= 0 || height <= 0 }
 
   /// Whether another rectangle lies completely inside.

@@ -3,11 +3,15 @@ import Platform
 
 /// Describes a pool to a source that lets another process, such as an X server, write its slots.
 public struct PoolDescriptor: Sendable {
+  /// The number of the pool: a larger picture gets a new one.
   public let generation: UInt32
   /// A memory file, valid only during the callback.
   public let descriptorNumber: Int32
+  /// The size of the memory file.
   public let byteCount: Int
+  /// The size of a slot.
   public let slotBytes: Int
+  /// The number of slots; slot N begins at N × `slotBytes`.
   public let slotCount: Int
 }
 

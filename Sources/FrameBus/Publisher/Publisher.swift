@@ -124,6 +124,7 @@ public struct Publisher: ~Copyable {
     if isNew { core.options.streamChanged?(.paused(reason)) }
   }
 
+  /// Ends a pause. Subscribers receive the frames that follow.
   public mutating func resume() {
     let wasPaused = core.ring.pause != nil
     core.set(.live)

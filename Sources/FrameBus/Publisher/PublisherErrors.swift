@@ -11,12 +11,15 @@ public enum PublisherError: Error, Sendable, CustomStringConvertible {
   case ofAnotherUser(StreamName, UInt32, String)
   /// The path of the stream's socket or lock holds a file of another kind.
   case inTheWay(path: String, what: String)
+  /// The group's directory has too long a path for a socket.
   case socketPathTooLong(path: String, bytes: Int)
+  /// An option is out of its range; the text says which.
   case wrongOptions(String)
   /// The pool would exceed the address space.
   case poolTooLarge(byteCount: Int)
   /// The source's `poolWillSeal` threw this.
   case poolRefused(any Error)
+  /// A system call failed.
   case system(SystemError)
 
   public var description: String {
@@ -54,7 +57,9 @@ public enum LoanError: Error, Hashable, Sendable, CustomStringConvertible {
   case tooManyLoans(maxLoans: Int)
   /// The stream is paused; `resume` it first.
   case paused
+  /// No slot became free before the deadline.
   case timedOut
+  /// The stop signal was raised during the wait.
   case stopped
 
   public var description: String {

@@ -38,6 +38,7 @@ public struct PublisherOptions: Sendable {
   /// ends. Not called when the process is killed.
   public var streamChanged: (@Sendable (StreamChange) -> Void)?
 
+  /// The usual options of a live source.
   public init() {}
 
   /// Slots besides those that are held.

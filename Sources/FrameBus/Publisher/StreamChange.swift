@@ -6,6 +6,7 @@ public enum StreamChange: Sendable {
   case format(FrameFormat)
   /// No frames follow until `resumed`; reported again for another reason.
   case paused(PauseReason)
+  /// Frames follow again.
   case resumed
   /// The publisher has ended; a successor may start.
   case down

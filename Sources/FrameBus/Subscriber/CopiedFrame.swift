@@ -1,9 +1,12 @@
 /// A description of the frame that `Subscriber.copyNext` copied.
 public struct CopiedFrame: Hashable, Sendable {
+  /// Its number, which counts from 1.
   public let sequence: SequenceNumber
   /// The publisher's generation, which changes when the publisher restarts.
   public let generation: UInt64
+  /// Its format, which describes the copied bytes.
   public let format: FrameFormat
+  /// Its times and properties.
   public let metadata: FrameMetadata
   /// The area that changed since this subscriber's previous frame.
   public let damage: DamageRegion

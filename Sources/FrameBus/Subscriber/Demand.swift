@@ -5,7 +5,9 @@ import CFrameLayout
 public struct Demand: Hashable, Sendable {
   /// The pixels within which the picture is shown, its aspect ratio kept.
   public struct Box: Hashable, Sendable {
+    /// Width in pixels.
     public let width: Int
+    /// Height in pixels.
     public let height: Int
 
     /// - Parameters: pixels, 1…65535 each; what is out of range is bounded.
@@ -20,6 +22,7 @@ public struct Demand: Hashable, Sendable {
   /// The most frames a second; nil for all frames.
   public var rate: FrameRate?
 
+  /// What the subscriber needs; without arguments, everything.
   public init(box: Box? = nil, rate: FrameRate? = nil) {
     self.box = box
     self.rate = rate

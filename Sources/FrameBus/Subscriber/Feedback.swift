@@ -7,6 +7,7 @@ public struct Feedback: Hashable, Sendable {
   /// The frame rate that the subscriber can use; nil for any.
   public var requestedRate: FrameRate?
 
+  /// Reports a load, by default none, and the rate that the subscriber can use.
   public init(utilization: Double = 0, requestedRate: FrameRate? = nil) {
     self.utilization = utilization
     self.requestedRate = requestedRate

@@ -21,6 +21,7 @@ public final class FrameExecutor: TaskExecutor, SerialExecutor {
   /// Fails only if the process is out of descriptors or threads.
   public init() throws(SystemError) { loop = try EventLoop(named: "frame-executor") }
 
+  /// Runs a job of Swift's concurrency on the executor's thread.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     loop.enqueue { [self] in

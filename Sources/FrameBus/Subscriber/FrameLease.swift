@@ -14,15 +14,18 @@ public struct FrameLease: ~Copyable, Sendable {
     self.hold = hold
   }
 
+  /// Its number, which counts from 1.
   public var sequence: SequenceNumber {
     SequenceNumber(rawValue: attachment.pins[hold].descriptor.sequence)
   }
+  /// The format of its bytes.
   public var format: FrameFormat {
     guard let format = attachment.pins[hold].format else {
       preconditionFailure("a frame is pinned without a format")
     }
     return format
   }
+  /// Its times and properties.
   public var metadata: FrameMetadata {
     FrameMetadata(attachment.pins[hold].descriptor, of: format)
   }
@@ -38,6 +41,7 @@ public struct FrameLease: ~Copyable, Sendable {
   public var publishedAtNs: UInt64 { attachment.pins[hold].descriptor.published_at_ns }
   /// Number of frames dropped between the previous received frame and this one.
   public var droppedBefore: UInt64 { attachment.pins[hold].droppedBefore }
+  /// The number of its bytes.
   public var byteCount: Int { Int(attachment.pins[hold].descriptor.payload_bytes) }
 
   /// The publisher's generation, which changes when the publisher restarts.

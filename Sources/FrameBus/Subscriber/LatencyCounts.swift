@@ -12,6 +12,7 @@ public struct LatencyCounts: Hashable, Sendable {
 
   static let bucketCount = Int(FB_LATENCY_BUCKETS)
 
+  /// A histogram without counts.
   public init() { buckets = Array(repeating: 0, count: Self.bucketCount) }
 
   /// - Parameter details: a copy of the subscriber's record, which is untrusted.

@@ -1,8 +1,10 @@
 /// A reference-counted lease that can be shared and stored in collections. It is released with its
 /// last reference, on any thread.
 public final class SharedLease: Sendable {
+  /// The frame.
   public let lease: FrameLease
 
+  /// Shares a lease.
   public init(_ lease: consuming FrameLease) { self.lease = lease }
 }
 
@@ -12,7 +14,9 @@ public final class SharedLease: Sendable {
 /// Its elements are class instances, one allocation per frame, because a sequence's elements must
 /// be copyable. `Subscriber.next()` returns frames without the allocation.
 public struct SharedFrames: AsyncSequence, Sendable {
+  /// A frame with its lease.
   public typealias Element = SharedLease
+  /// What ends the sequence early.
   public typealias Failure = ReceiveError
 
   /// Holds the subscriber, which one iterator uses.
@@ -24,9 +28,11 @@ public struct SharedFrames: AsyncSequence, Sendable {
 
   init(_ subscriber: consuming Subscriber) { box = Box(subscriber) }
 
+  /// Receives one frame after another.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let box: Box
 
+    /// Waits for the next frame; nil when the stream has ended or the task was cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ReceiveError) -> SharedLease? {

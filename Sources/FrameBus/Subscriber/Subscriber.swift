@@ -4,8 +4,11 @@ import Platform
 
 /// The result of waiting for a frame.
 public enum Reception: ~Copyable, Sendable {
+  /// The frame, which stays valid as long as its lease exists.
   case frame(FrameLease)
+  /// The deadline has passed.
   case timedOut
+  /// The stop signal was raised, or the task was cancelled.
   case stopped
   /// The publisher ended the stream, and all of its frames were offered.
   case finished(FinishReason)
@@ -121,6 +124,7 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Dropped frames, of all generations. Received and dropped frames add up to all frames published
   /// since this subscriber began.
   public var droppedCount: UInt64 { drops.total }
+  /// Dropped frames with this reason, of all generations.
   public func droppedCount(by reason: DropReason) -> UInt64 { drops[reason] }
 
   /// Published frames that this subscriber has neither received nor dropped yet.

@@ -3,13 +3,21 @@ import Platform
 
 /// Why a publisher refused a subscriber.
 public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The two sides use different versions of the protocol.
   case version(publisher: Int, mine: Int)
+  /// All of the stream's seats for subscribers are taken.
   case full(seats: Int)
+  /// This user has as many subscribers as one user may have.
   case busy(taken: Int)
+  /// The user has no role in the group.
   case notMember(uid: UInt32)
+  /// The publisher is a live source, which waits for nobody.
   case losslessNotOffered
+  /// The policy asks for more frames than the stream's ring keeps.
   case ringTooShallow(ringDepth: Int)
+  /// The publisher did not understand the request.
   case malformed
+  /// The publisher lacks memory or descriptors.
   case outOfResources(SystemError)
 
   package init(_ refusal: fb_refusal) {
@@ -65,15 +73,21 @@ public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Why a subscriber could not attach.
 public enum SubscriberError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Nobody publishes the stream.
   case noSuchStream(StreamName)
+  /// The publisher refuses this subscriber.
   case refused(StreamName, Refusal)
   /// The publisher did not answer in time.
   case noAnswer(StreamName)
   /// The answering process violates the protocol or is not a member of the group.
   case untrusted(StreamName, String)
+  /// This user may not open the path.
   case notAllowed(path: String)
+  /// An option is out of its range; the text says which.
   case wrongOptions(String)
+  /// The stop signal was raised during the wait.
   case stopped
+  /// A system call failed.
   case system(SystemError)
 
   public var description: String {
@@ -106,7 +120,9 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   case bufferTooSmall(frameBytes: Int)
   /// The publisher's successor refuses this subscriber.
   case refused(StreamName, Refusal)
+  /// The answering process violates the protocol or is not a member of the group.
   case untrusted(StreamName, String)
+  /// A system call failed.
   case system(SystemError)
 
   public var description: String {

@@ -72,14 +72,18 @@ public enum StreamEvent: Hashable, Sendable {
   /// No frames are published until `resumed`. All earlier frames were received. Reported again when
   /// the reason changes.
   case paused(PauseReason)
+  /// Frames are published again.
   case resumed
   /// The frames show another application; nil if it is unknown, or the publisher is gone or
   /// has finished.
   case annotated(ApplicationID?)
 }
 
+/// How a subscriber receives. Nothing here is required.
 public struct SubscriberOptions: Sendable {
+  /// Which frames it receives if it is slower than the publisher.
   public var policy = SubscriberPolicy.latest
+  /// The frame with which it begins.
   public var start = StartingPoint.newest
   /// Number of leases that can be held at once, 1…16. The publisher may grant fewer.
   public var holds = 1
@@ -95,6 +99,7 @@ public struct SubscriberOptions: Sendable {
   /// Called on the receiving thread.
   public var onEvent: (@Sendable (StreamEvent) -> Void)?
 
+  /// The usual options: the newest frame, one lease, nothing verified.
   public init() {}
 
   func check() throws(SubscriberError) {

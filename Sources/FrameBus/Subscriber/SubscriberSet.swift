@@ -24,10 +24,13 @@ public struct SubscriberSet: ~Copyable, Sendable {
 
   /// The result of waiting for all members.
   public enum Arrival: ~Copyable, Sendable {
+    /// A member received a frame.
     case frame(Member, FrameLease)
     /// That member's stream ended. Returned once; the member stays until it is removed.
     case finished(Member, FinishReason)
+    /// The deadline has passed.
     case timedOut
+    /// The stop signal was raised, or the task was cancelled.
     case stopped
     /// Every member has finished, or the set is empty.
     case nothingLeft
@@ -35,12 +38,16 @@ public struct SubscriberSet: ~Copyable, Sendable {
 
   /// A member that cannot receive at all. Thrown at each wait until the member is removed.
   public struct MemberError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The member that fails.
     public let member: Member
+    /// Why it fails.
     public let error: ReceiveError
     public var description: String { "\(member): \(error)" }
   }
 
+  /// Why a subscriber was not added.
   public enum AddError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The set has as many subscribers as it may have.
     case full(maximumCount: Int)
 
     public var description: String {
@@ -79,6 +86,7 @@ public struct SubscriberSet: ~Copyable, Sendable {
 
   deinit { for entry in entries { entry.leave(bells) } }
 
+  /// Its members, in the order in which they were added.
   public var members: [Member] { entries.map(\.member) }
 
   /// Adds a subscriber. The set chooses how to wait for it: see `next`.

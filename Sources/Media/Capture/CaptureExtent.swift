@@ -8,6 +8,7 @@ import FrameBus
 public struct CaptureExtent: Hashable, Sendable {
   /// Each square of this many pixels a side becomes one.
   public private(set) var divisor = 1
+  /// Frames per second.
   public private(set) var rate: FrameRate
   private let fullRate: FrameRate
   /// Since when all subscribers have needed less.

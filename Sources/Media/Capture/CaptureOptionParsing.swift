@@ -3,10 +3,15 @@ import Platform
 
 /// Why a frame rate or a size cannot be parsed.
 public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The text is not a frame rate.
   case badRate(String)
+  /// The text is not a size.
   case badSize(String)
+  /// The option cannot have this value.
   case badValue(CaptureSettings.Option, String, use: String)
+  /// The text names no window.
   case badWindow(String)
+  /// There are more rules than a capture can have.
   case tooManyWindows(Int)
   /// Both of two options that exclude each other.
   case isolatedSocket

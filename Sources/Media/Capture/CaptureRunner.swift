@@ -3,8 +3,10 @@ import Platform
 
 /// Runs a source to its end and reports its figures periodically.
 public struct CaptureRunner: Sendable {
+  /// The session of the run.
   public let session: CaptureSession
 
+  /// Runs sources in a session.
   public init(_ session: CaptureSession) { self.session = session }
 
   /// Blocks until the source ends, a limit is reached or the session's stop signal is raised.

@@ -7,9 +7,12 @@ import Synchronization
 ///
 /// The source updates it from its own thread; any thread may read the figures.
 public final class CaptureSession: Sendable {
+  /// The group.
   public let group: AppGroup
+  /// The name of the stream.
   public let stream: StreamName
   private let givenSoundKind: FrameFormat.Kind?
+  /// Ends the run when it is raised.
   public let stop: StopSignal
   /// The moment at which the run ends by itself.
   public let deadline: Deadline
@@ -27,6 +30,7 @@ public final class CaptureSession: Sendable {
   public let noticed: (@Sendable (String) -> Void)?
   /// Called when another application becomes the front application; must not block.
   private let frontChanged: (@Sendable (ApplicationID?) -> Void)?
+  /// When the run began, on `CLOCK_MONOTONIC`.
   public let startedAtNs = monotonicNowNs()
 
   private let front = Mutex(Front())
@@ -84,8 +88,10 @@ public final class CaptureSession: Sendable {
   /// The reason that subscribers receive when the source ends without an error.
   public var finishReason: FinishReason { stop.isRaised ? .stopped : .ended }
 
+  /// The number of published frames.
   public var publishedCount: UInt64 { published.load(ordering: .relaxed) }
 
+  /// The counts so far.
   public var figures: CaptureFigures {
     // Relaxed: one writer; readers only want statistics.
     CaptureFigures(
@@ -176,7 +182,9 @@ public final class CaptureSession: Sendable {
 
 /// A source's counts at one moment.
 public struct CaptureFigures: Hashable, Sendable {
+  /// Published frames.
   public var frames: UInt64
+  /// Nanoseconds since the run began.
   public var elapsedNs: UInt64
   /// Times at which a frame was due while the source was still busy with an earlier one.
   public var missedDeadlines: UInt64
@@ -184,6 +192,7 @@ public struct CaptureFigures: Hashable, Sendable {
   public var unchanged: UInt64
   /// Frames that had to be copied into their slot.
   public var copied: UInt64
+  /// Subscribers at this moment.
   public var subscribers: Int
 
   /// Frames per second over the whole run, or since earlier figures of the same run.

@@ -5,6 +5,7 @@ import Sound
 /// The options of a capture besides its source and its streams. A user sets them on a command line,
 /// an application in a request, an extension in its manifest. Nil leaves the choice to the capture.
 public struct CaptureSettings: Hashable, Sendable {
+  /// The most frames per second.
   public var frameRate: FrameRate?
   /// The size of a test pattern, or the captured part of a screen.
   public var region: PixelRect?
@@ -12,10 +13,13 @@ public struct CaptureSettings: Hashable, Sendable {
   public var protection: WindowProtection?
   /// The orientation in the metadata of the frames.
   public var orientation: Orientation?
+  /// Whether the pointer is drawn.
   public var drawsCursor: Bool?
   /// Whether X clients are kept out of the pool, at one copy per frame.
   public var isIsolated: Bool?
+  /// How pixels reach this machine.
   public var backend: Backend?
+  /// What to do while the screen saver is on.
   public var whileSaver: SaverPolicy?
   /// Whether to capture an X screen that belongs to a Wayland session.
   public var allowsWayland: Bool?
@@ -32,15 +36,28 @@ public struct CaptureSettings: Hashable, Sendable {
 
   /// How pixels reach this machine: by shared memory, or through the socket of the X server. The
   /// capture chooses with `auto`, which is the default.
-  public enum Backend: String, Hashable, Sendable, CaseIterable { case auto, shm, socket }
+  public enum Backend: String, Hashable, Sendable, CaseIterable {
+    /// Shared memory where the X server supports it.
+    case auto
+    /// Shared memory, or an error.
+    case shm
+    /// The socket of the X server, with copies.
+    case socket
+  }
 
+  /// Everything is left to the capture.
   public init() {}
 
   /// An option that has one value, by its name on a command line and in a session's record.
   /// Protection is not one of them: it is a list, and merges in another way.
   public enum Option: String, Hashable, Sendable, CaseIterable {
+    /// The option of this name.
     case fps, size, orientation, cursor, isolate, backend, force, silence, content, format
-    case control, secret
+    /// A control of a camera.
+    case control
+    /// The credential of the source.
+    case secret
+    /// What to do while the screen saver is on.
     case whileSaver = "while-saver"
 
     /// The value without the option, as text; nil if it depends on the source, or on a broadcast.

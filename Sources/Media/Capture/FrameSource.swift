@@ -6,6 +6,7 @@ import FrameBus
 /// loans it needs at once, and what must happen to a pool before it is sealed. It is confined to
 /// the thread that runs it; a source with threads of its own passes their frames to that thread.
 public protocol FrameSource {
+  /// Why the source cannot go on.
   associatedtype Failure: Error
 
   /// Publishes frames until the source ends or `session.isOver`, and finishes its publisher.

@@ -9,6 +9,7 @@ public struct SourceAddress: Hashable, Sendable {
   public let text: String
   /// Without brackets; empty for every address of this machine, on which `srt:` listens.
   public let host: String
+  /// The port of the host.
   public let port: UInt16
   /// Begins with the first slash or question mark after the host.
   package let path: String

@@ -33,16 +33,21 @@ public struct SourceKind: Sendable {
   typealias Parse =
     @Sendable (String?) throws(SourceSpecificationError) -> SourceSpecification
 
+  /// What a capture needs of this machine.
   public enum Needs: String, Sendable {
+    /// Nothing.
     case nothing
+    /// An X server.
     case display
     /// A Wayland compositor's socket.
     case compositor
     /// A file, which it reads.
     case file
+    /// A PulseAudio server, or PipeWire's own.
     case soundServer = "sound server"
     /// The socket of the user's PipeWire server.
     case pipeWire = "PipeWire"
+    /// A camera's device.
     case camera
     /// A connection that the desktop's portal has granted. The host asks for it.
     case grant = "desktop portal"
@@ -56,14 +61,19 @@ public struct SourceKind: Sendable {
 
   /// A kind with a secret may have keys in its address as well, so messages and logs shorten it.
   public enum Secret: String, CaseIterable, Sendable {
+    /// A passphrase.
     case passphrase
+    /// A stream key.
     case streamKey = "stream key"
     /// The account of its credential is the user's name.
     case password
+    /// A bearer token.
     case bearer = "bearer token"
   }
 
+  /// The program of captures without GStreamer.
   public static let plainProgram = "framebus-capture"
+  /// The program of captures with GStreamer.
   public static let mediaProgram = "framebus-capture-gstreamer"
 
   init(
@@ -87,6 +97,7 @@ public struct SourceKind: Sendable {
     self.parse = parse
   }
 
+  /// Whether its program uses GStreamer.
   public var usesGStreamer: Bool { program == Self.mediaProgram }
 
   /// Why no window can be black, as text for people; nil if windows can. Only an X server says
@@ -125,6 +136,7 @@ extension SourceKind {
     return .screen(display: argument.map { $0.contains(":") ? $0 : ":\($0)" })
   }
 
+  /// `wayland[:OUTPUT]`
   public static let wayland = SourceKind(
     "wayland[:OUTPUT]", "Output of a Wayland compositor such as sway", needs: .compositor,
     options: [.fps, .size, .orientation, .cursor], rate: drawnRate
@@ -135,6 +147,7 @@ extension SourceKind {
     return .wayland(output: argument)
   }
 
+  /// `wayland-window:ID`
   public static let waylandWindow = SourceKind(
     "wayland-window:ID", "One window of a Wayland compositor that lists them", needs: .compositor,
     options: [.fps, .orientation, .cursor], rate: drawnRate

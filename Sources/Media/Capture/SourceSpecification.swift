@@ -13,6 +13,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   case window(WindowSelector)
   /// What the user chooses in the dialog of the desktop's portal.
   case portal(PortalPicture)
+  /// A test pattern.
   case test(TestPatternStyle)
   /// Any file or address that GStreamer can decode.
   case file(path: String)
@@ -36,6 +37,7 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   /// The available sources, as errors list them.
   static let summary = SourceKind.all.map(\.form).joined(separator: ", ")
 
+  /// Parses a source as a user names it, such as `screen:1`.
   public init(_ text: String) throws(SourceSpecificationError) {
     let colon = text.firstIndex(of: ":")
     let name = text[..<(colon ?? text.endIndex)]
@@ -117,12 +119,19 @@ public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
 
 /// Why a text does not name a source.
 public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// No source begins so.
   case unknown(String)
+  /// There is no such test pattern.
   case unknownPattern(String)
+  /// What must follow the colon is missing.
   case missingArgument(String, String)
+  /// The text is not a frequency.
   case badFrequency(String)
+  /// The text names no window.
   case badWindow(String)
+  /// The portal has no such choice.
   case badPicture(String)
+  /// The name of the stream is malformed.
   case badStream(StreamNameError)
   /// A secret in an address would be seen by every process of the machine.
   case secretInAddress(String)

@@ -15,8 +15,10 @@ public enum TestPatternStyle: String, Hashable, Sendable, CaseIterable {
 
 /// A moving picture with its frame number and time, readable by machines and by people.
 public struct TestPattern: Hashable, Sendable {
+  /// What is drawn behind the mark.
   public var style: TestPatternStyle
 
+  /// A pattern of this style.
   public init(_ style: TestPatternStyle = .bars) { self.style = style }
 
   /// Draws one frame into 32-bit pixels (BGRx in memory).

@@ -9,9 +9,12 @@ import FrameBus
 /// one block from the left and top edges. Averaging the middle of each block makes it robust
 /// through lossy coding; the checksum makes a misreading improbable (1 in 65,536).
 public struct TestPatternMark: Hashable, Sendable {
+  /// The low 32 bits of the frame's number.
   public var sequence: UInt32
+  /// The low 32 bits of the time.
   public var milliseconds: UInt32
 
+  /// A mark of a number and a time.
   public init(sequence: UInt32, milliseconds: UInt32) {
     self.sequence = sequence
     self.milliseconds = milliseconds

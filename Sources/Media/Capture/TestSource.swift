@@ -22,6 +22,7 @@ public struct TestSource: FrameSource {
     self.orientation = orientation
   }
 
+  /// Publishes pictures until the session ends.
   public mutating func run(in session: CaptureSession) throws(PublishingError) {
     let format = try format(of: PixelRect(x: 0, y: 0, width: width, height: height))
     var options = PublisherOptions()

@@ -8,11 +8,13 @@ public struct ToneSource: FrameSource {
   private let tone: Tone
   private let gate: SilenceGate
 
+  /// A tone; the gate leaves out silence.
   public init(_ tone: Tone, gate: SilenceGate = SilenceGate()) {
     self.tone = tone
     self.gate = gate
   }
 
+  /// Publishes the tone until the session ends.
   public mutating func run(in session: CaptureSession) throws(PublishingError) {
     var output = try SoundOutput(session.soundKind(), gate: gate, in: session)
     let publisher = try output.publisher(of: session.stream, in: session)

@@ -35,10 +35,12 @@ public struct WindowRule: Hashable, Sendable, CustomStringConvertible {
   /// `marked`.
   public let text: String
 
+  /// The most bytes of a rule.
   public static let maximumBytes = 255
   /// The most rules of one capture.
   public static let maximumCount = 64
 
+  /// A rule as `--protect` takes it.
   public init(_ text: String) throws(CaptureOptionError) {
     let isName = (1...Self.maximumBytes).contains(text.utf8.count)
     guard isName, text.plain == text, !text.contains(where: \.isWhitespace) else {
@@ -50,6 +52,7 @@ public struct WindowRule: Hashable, Sendable, CustomStringConvertible {
   }
 
   private init(known text: String) { self.text = text }
+  /// The windows that have the X property `_FRAMEBUS_PROTECTED`.
   public static let marked = WindowRule(known: "marked")
 
   public var description: String { text }
@@ -110,7 +113,9 @@ package struct ProtectionSetting: Sendable {
 
 /// Why the protected windows of a group are unknown.
 public enum ProtectionSettingError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The settings cannot be read.
   case settings(DefaultsError)
+  /// The setting is malformed.
   case malformed(String, SuiteName)
 
   public var description: String {

@@ -2,13 +2,17 @@ import FrameBus
 
 /// The first line of a YUV4MPEG2 stream (mjpegtools' yuv4mpeg(5)): size, rate, pixel layout.
 public struct Y4MHeader: Hashable, Sendable {
+  /// Pixels.
   public var width: Int
+  /// Pixels.
   public var height: Int
   /// 25/1 if the header has no rate.
   public var rate: FrameRate
+  /// The encoding that its chroma subsampling has here.
   public var fourcc: FourCC
   /// Planes without padding, in the stream's order.
   public var planes: [Plane]
+  /// Bytes of a frame.
   public var frameBytes: Int
 
   /// The longest line accepted; a reader rejects the stream at a longer one.
@@ -88,10 +92,15 @@ public struct Y4MHeader: Hashable, Sendable {
 
 /// Why a first line does not begin a stream that can be published.
 public enum Y4MHeaderError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The line does not begin with `YUV4MPEG2`.
   case notY4M
+  /// The size is missing or too large.
   case badSize(Int, Int)
+  /// The rate is not a fraction.
   case badRate(String)
+  /// The pictures are interlaced.
   case interlaced(String)
+  /// The chroma subsampling has no encoding here.
   case unsupportedChroma(String)
 
   public var description: String {

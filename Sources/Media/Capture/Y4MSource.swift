@@ -18,6 +18,7 @@ public struct Y4MSource: FrameSource {
     self.content = content
   }
 
+  /// Publishes the pictures until their end.
   public mutating func run(in session: CaptureSession) throws(Y4MError) {
     var stream: Y4MStream
     do {
@@ -92,12 +93,19 @@ public struct Y4MSource: FrameSource {
 
 /// Why a y4m stream could not be published.
 public enum Y4MError: Error, CustomStringConvertible {
+  /// The first line is malformed.
   case header(Y4MHeaderError)
+  /// There are no bytes.
   case empty(name: String)
+  /// A line is longer than any of a y4m stream.
   case lineTooLong(name: String)
+  /// What begins a frame does not begin this one.
   case badFrame(name: String, frame: UInt64)
+  /// The bytes end within this frame.
   case truncated(name: String, frame: UInt64)
+  /// A system call failed.
   case system(SystemError)
+  /// The stream cannot be published.
   case publishing(PublishingError)
 
   public var description: String {

@@ -24,6 +24,7 @@ public final class ScreenRecorder: Sendable {
   private let stream: StreamName
   private let current = Mutex<RecorderRun?>(nil)
 
+  /// What to capture, and how.
   public struct Options: Hashable, Sendable {
     /// Nil for the display that `DISPLAY` names.
     public var display: String?
@@ -39,6 +40,7 @@ public final class ScreenRecorder: Sendable {
     /// later, no frame comes. Protection cannot be turned off.
     public var capture = CaptureSettings()
 
+    /// The whole screen, with the usual settings.
     public init() {}
   }
 

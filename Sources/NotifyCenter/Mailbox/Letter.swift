@@ -4,6 +4,7 @@ import Synchronization
 /// A received payload. It is either acknowledged, returned to its sender when it is dropped
 /// unacknowledged, or in doubt when its receiver dies first.
 public struct Letter: ~Copyable, Sendable {
+  /// The bytes that were sent.
   public let payload: [UInt8]
   /// Identifies the sender for its whole life, across owners of the mailbox.
   public let senderID: UInt64

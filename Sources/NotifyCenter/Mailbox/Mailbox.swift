@@ -24,11 +24,14 @@ public struct Mailbox: ~Copyable, Sendable {
   public static let maximumLetterBytes = 65536
   /// Limits of a sender's letters that are on their way or being processed: number, payload bytes.
   public static let maximumUnsettledCount = 64
+  /// The most bytes of letters that a sender may have unanswered.
   public static let maximumUnsettledBytes = 131_072
   /// Limits of senders connected to a mailbox: in all, and of one user.
   public static let maximumSenderCount = 256
+  /// The most senders of one user.
   public static let maximumSenderCountOfUser = 64
 
+  /// The name of the mailbox.
   public let name: MailboxName
   private let group: AppGroup
   private let listener: EndpointListener

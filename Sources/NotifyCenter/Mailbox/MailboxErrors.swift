@@ -15,6 +15,7 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
   case timedOut(MailboxName, unsettledCount: Int)
   /// The owner dropped letters without acknowledging them.
   case returned(MailboxName, count: Int)
+  /// The letter has more bytes than a mailbox takes.
   case tooLarge(byteCount: Int)
   /// This process may not take the role.
   case group(GroupError)
@@ -28,6 +29,7 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
   case inTheWay(path: String, ownerID: UInt32)
   /// The process that answers is not allowed to own the mailbox, or violates the protocol.
   case untrusted(MailboxName, why: String)
+  /// A system call failed.
   case system(SystemError)
 
   public var description: String {

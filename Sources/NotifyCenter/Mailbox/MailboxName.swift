@@ -3,8 +3,10 @@ import Platform
 
 /// The name of one mailbox within a group, such as `commands` or `encoder.0`.
 public struct MailboxName: Hashable, Sendable, CustomStringConvertible {
+  /// The most bytes of a name.
   public static let maximumBytes = NameRule.maximumBytes
 
+  /// The name itself.
   public let text: String
 
   /// - Parameter text: 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or
@@ -25,8 +27,11 @@ extension AppGroup {
   func endpoint(of name: MailboxName) -> Endpoint { Endpoint(name.text, in: mailboxesPath) }
 }
 
+/// Why a text cannot name a mailbox.
 public enum MailboxNameError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// It is empty or too long.
   case wrongLength(String, bytes: Int)
+  /// It has a character other than `a–z`, `0–9`, `.`, `-` and `_`, or begins with a sign.
   case wrongCharacter(String)
 
   public var description: String {

@@ -13,7 +13,9 @@ import Platform
 public struct MailboxSender: ~Copyable, Sendable {
   /// A letter that was sent but not acknowledged.
   public struct Unsettled: Hashable, Sendable {
+    /// The number of the letter, which counts from 1.
     public let sequence: UInt64
+    /// Its bytes.
     public let payload: [UInt8]
     /// Whether the owner returned it. Otherwise it is on its way, being processed, or in doubt.
     public internal(set) var isReturned = false
@@ -23,6 +25,7 @@ public struct MailboxSender: ~Copyable, Sendable {
     var isRepeated = false
   }
 
+  /// The name of the mailbox.
   public let name: MailboxName
   /// Identifies this sender to the owner.
   public let id = UInt64.random(in: 1 ... .max)

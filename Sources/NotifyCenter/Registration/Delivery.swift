@@ -2,6 +2,7 @@ import Platform
 
 /// One or more posts of a name, since the last delivery.
 public struct Delivery: Hashable, Sendable {
+  /// The name of the notification.
   public let name: NotificationName
   /// The name's total number of posts, as of this delivery.
   public let generation: UInt64

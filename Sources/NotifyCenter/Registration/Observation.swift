@@ -7,6 +7,7 @@ public final class Observation: Sendable {
 
   init(_ core: ObservationCore) { self.core = core }
 
+  /// The name of the notification.
   public var name: NotificationName { core.name }
 
   /// A descriptor that is readable from a post until ``take()``; nil unless the observation is by
@@ -27,6 +28,7 @@ public final class Observation: Sendable {
   /// Ends a ``suspend()``. Posts made meanwhile are delivered as one.
   public func resume() throws(NotifyError) { try core.resume() }
 
+  /// Whether deliveries wait for `resume`.
   public var isSuspended: Bool { core.isSuspended }
 
   /// Ends the observation. When this returns, its closure is not running, unless this was called

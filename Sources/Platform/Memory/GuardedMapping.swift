@@ -91,9 +91,11 @@ import Synchronization
     unsafe word64(offset).pointee.store(value, ordering: .releasing)
   }
 
+  /// Sequentially consistent, like the loads of such words: without that, C's memory model lets a
+  /// poster and an observer miss each other (Models/litmus/observe-look.litmus).
   @inlinable public func replace64(_ old: UInt64, with new: UInt64, at offset: Int) -> Bool {
     unsafe word64(offset).pointee.compareExchange(
-      expected: old, desired: new, ordering: .acquiringAndReleasing
+      expected: old, desired: new, ordering: .sequentiallyConsistent
     ).exchanged
   }
 

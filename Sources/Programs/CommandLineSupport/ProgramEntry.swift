@@ -1,12 +1,21 @@
 import ArgumentParser
+import CVersion
 import Confinement
 import Platform
 
 // Common to all programs of this package: global options, output rules, and exit statuses. This
 // module refuses to know any verb.
 
-/// The version that `--version` prints.
-public let programVersion = "0.1.0"
+/// The version of the package.
+let packageVersion = "0.1.0"
+
+/// The version that `--version` prints: the package's, and the commit of an installed build, such
+/// as 0.1.0+1a2b3c4d5e6f.
+public let programVersion: String = {
+  // SAFETY: the call returns a string constant.
+  let commit = unsafe String(cString: framebus_commit())
+  return commit.isEmpty ? packageVersion : packageVersion + "+" + commit
+}()
 
 /// An invalid command line: exit status 2.
 public struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
