@@ -110,10 +110,13 @@ func subject(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     swiftSettings: [.treatAllWarnings(as: .error)])
 }
 /// The bare primitive that it is measured beside.
-func bare(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func bare(
+  _ name: String, _ dependencies: [Target.Dependency], linking libraries: String...
+) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Benchmarks/\(name)",
-    cSettings: strictC + [whenMedia])
+    cSettings: strictC + [whenMedia],
+    linkerSettings: libraries.map { .linkedLibrary($0, .when(traits: ["Media"])) })
 }
 
 /// What the members of a group share: the library, in Swift and in C.
@@ -326,6 +329,7 @@ let package = Package(
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
     .target(name: "NumberKit", path: "Benchmarks/NumberKit", cSettings: strictC),
     bare("BareWayland", ["NumberKit", "CWayland"]),
+    bare("BareNode", ["NumberKit", media("CPipeWireSystem")], linking: "pipewire-0.3"),
     bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
     bare("BareFutex", ["RingKit"]), bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
@@ -476,7 +480,9 @@ let package = Package(
     cProgram("GrantProbe", ["CPipeWire", media("CPipeWireSystem")], linking: "pipewire-0.3"),
     tests(
       "CapturePipeWireTests", in: .media,
-      programs + ["AppGroup", "FrameBus", "GrantProbe", "PictureSource", "PortalCycler"]),
+      programs + [
+        "AppGroup", "FrameBus", "FakeCompositor", "GrantProbe", "PictureSource", "PortalCycler",
+      ]),
     worker("PortalCycler", ["AppGroup", "Capture", "CapturePipeWire", "FrameBus"]),
     tests(
       "CaptureX11Tests", in: .media,
@@ -495,7 +501,7 @@ let package = Package(
         "Bench", "BusCLI", "BareGrab", "BareRing", "BusRing", "BusViewer", "BareDatagram",
         "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings", "BareLog", "BusLog",
         "BusLogger", "BusLogReader", "BareSodium", "BusCredential", "BareUpload", "LiveReceiver",
-        "CaptureProgram", "UploadProgram", "BareWayland",
+        "CaptureProgram", "UploadProgram", "BareWayland", "BareNode",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -77,8 +77,8 @@ static void prepare_element(GstBin *bin, GstBin *sub, GstElement *element, gpoin
   }
 }
 
-// With a filter, gst-launch's syntax may lose a track: of two pads that appear at the same moment on
-// two threads, each attempt holds the other's decoder while it fails.
+// With a filter, gst-launch's syntax may lose a track: of two pads that appear at the same moment
+// on two threads, each attempt holds the other's decoder while it fails.
 static void link_track(GstElement *element, GstPad *pad, gpointer pipeline) {
   (void)element;
   GstCaps *caps = gst_pad_query_caps(pad, NULL);

@@ -58,6 +58,20 @@ struct CameraTests {
     }
   }
 
+  @Test func endOfPipeWireEndsTheUploadWithTheReason() throws {
+    try withWatchdog {
+      let capture = try camera.publish()
+      let upload = try upload()
+      let reader = try camera.reader(try camera.node(), "pictures", count: 1000)
+      try waitUntil("it reads") { try !camera.pictures("pictures").isEmpty }
+      try world.session.server.end(with: SIGKILL)
+      let result = try upload.finish()
+      #expect(!result.status.isSuccess && result.errors.contains("camera:Desk"), "\(result)")
+      reader.process.end(with: SIGKILL)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test func errorsSayWhatToDo() throws {
     let capture = try camera.publish()
     defer { capture.process.end(with: SIGTERM) }

@@ -19,7 +19,7 @@ struct PortalCycleTests {
       let cycler = try world.session.start(
         "PortalCycler", [world.root.path, "org.example.test", "\(count)"])
       let result = try cycler.finish(within: .seconds(100 + count))
-      #expect(result.status == .exited(0), "\(result.errors)")
+      #expect(result.status == .exited(0), "\(result.output)\(result.errors)")
       let figures = result.output.split(separator: "\n").map {
         $0.split(separator: " ").compactMap { Int($0) }
       }
