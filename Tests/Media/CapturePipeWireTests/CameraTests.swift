@@ -72,6 +72,33 @@ struct CameraTests {
     }
   }
 
+  /// Readers stay while the stream changes its size.
+  @Test func newSizeReachesReadersThatStay() throws {
+    try withWatchdog {
+      let portal = try world.portal()
+      let producer = try world.producer("server")
+      defer {
+        portal.end()
+        producer.end()
+      }
+      let capture = try world.capture()
+      let upload = try upload()
+      let node = try camera.node()
+      // It negotiates the size with PipeWire, but tells it to no other element.
+      let reader = try RunningProgram(
+        "gst-launch-1.0",
+        ["pipewiresrc", "path=\(node)", "!", "video/x-raw,format=I420", "!", "fakesink"],
+        environment: world.session.environment.merging(["GST_DEBUG": "pipewiresrc:5"]) { $1 })
+      try reader.waitForErrors("format=(string)I420, width=(int)64, height=(int)48")
+      try producer.tell("size 96x80")
+      try reader.waitForErrors("format=(string)I420, width=(int)96, height=(int)80")
+      #expect(upload.process.status == nil, "\(upload.transcript)")
+      try reader.end(with: SIGKILL)
+      try upload.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test func errorsSayWhatToDo() throws {
     let capture = try camera.publish()
     defer { capture.process.end(with: SIGTERM) }

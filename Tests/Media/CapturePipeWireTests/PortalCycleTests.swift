@@ -7,7 +7,7 @@ import Testing
 struct PortalCycleTests {
   /// What is made for one capture ends with it. FRAMEBUS_PORTAL_CYCLES says how often.
   @Test func capturesLeaveNoDescriptorsAndNoMemory() throws {
-    let count = environmentValue("FRAMEBUS_PORTAL_CYCLES").flatMap(Int.init) ?? 60
+    let count = environmentValue("FRAMEBUS_PORTAL_CYCLES").flatMap(Int.init) ?? 250
     try withWatchdog(after: .seconds(120 + count)) {
       let world = try PortalWorld()
       let portal = try world.portal("steady")
