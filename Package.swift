@@ -114,10 +114,13 @@ func subject(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     swiftSettings: [.treatAllWarnings(as: .error)])
 }
 /// The bare primitive that it is measured beside.
-func bare(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func bare(
+  _ name: String, _ dependencies: [Target.Dependency], linking libraries: String...
+) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Benchmarks/\(name)",
-    cSettings: strictC + [whenMedia])
+    cSettings: strictC + [whenMedia],
+    linkerSettings: libraries.map { .linkedLibrary($0, .when(traits: ["Media"])) })
 }
 
 /// What the members of a group share: the library, in Swift and in C.
@@ -340,6 +343,7 @@ let package = Package(
     .executableTarget(
       name: "BareNATS", dependencies: ["LinkKit", "RingKit"], path: "Benchmarks/BareNATS",
       cSettings: strictC + [whenMedia], linkerSettings: mediaLibraries("nats")),
+    bare("BareNode", ["NumberKit", media("CPipeWireSystem")], linking: "pipewire-0.3"),
     bare("BareRing", ["RingKit"]), bare("BareDatagram", ["RingKit"]),
     bare("BareFutex", ["RingKit"]), bare("BareLog", ["LogKit"]), bare("BareWatch", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
@@ -497,7 +501,9 @@ let package = Package(
     cProgram("GrantProbe", ["CPipeWire", media("CPipeWireSystem")], linking: "pipewire-0.3"),
     tests(
       "CapturePipeWireTests", in: .media,
-      programs + ["AppGroup", "FrameBus", "GrantProbe", "PictureSource", "PortalCycler"]),
+      programs + [
+        "AppGroup", "FrameBus", "FakeCompositor", "GrantProbe", "PictureSource", "PortalCycler",
+      ]),
     worker("PortalCycler", ["AppGroup", "Capture", "CapturePipeWire", "FrameBus"]),
     tests(
       "CaptureX11Tests", in: .media,
@@ -516,7 +522,7 @@ let package = Package(
         "Bench", "BusCLI", "BareGrab", "BareRing", "BusRing", "BusViewer", "BareDatagram",
         "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings", "BareLog", "BusLog",
         "BusLogger", "BusLogReader", "BareSodium", "BusCredential", "BareUpload", "LiveReceiver",
-        "CaptureProgram", "CaptureGStreamerProgram", "UploadProgram", "BareWayland",
+        "CaptureProgram", "CaptureGStreamerProgram", "UploadProgram", "BareWayland", "BareNode",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -14,6 +14,7 @@ package final class PipeWireSession: Sendable {
 
   private let folder: TemporaryRoot
   private let programs: [RunningProgram]
+  package let server: RunningProgram
   package let runtime: String
 
   /// - Parameter hasManager: false leaves WirePlumber out, without which nobody links nodes.
@@ -41,6 +42,7 @@ package final class PipeWireSession: Sendable {
       environment: environment)
     try bus.waitForOutput("\n")
     let server = try RunningProgram("pipewire", [], environment: environment)
+    self.server = server
     let socket = runtime + "/pipewire-0"
     try waitUntil("PipeWire listens: \(server.transcript)") {
       FileManager.default.fileExists(atPath: socket)

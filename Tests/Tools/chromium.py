@@ -26,8 +26,9 @@ def end_with_parent():
 class Browser:
     """One Chromium with one page. Use it with `async with`."""
 
-    def __init__(self, *flags):
+    def __init__(self, *flags, bus="disabled:"):
         self.flags = flags
+        self.bus = bus
 
     async def __aenter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
@@ -35,7 +36,7 @@ class Browser:
             "chromium", *FLAGS, *self.flags, f"--user-data-dir={self.folder.name}", "about:blank",
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
             preexec_fn=end_with_parent,
-            env={**os.environ, "HOME": self.folder.name, "DBUS_SESSION_BUS_ADDRESS": "disabled:"})
+            env={**os.environ, "HOME": self.folder.name, "DBUS_SESSION_BUS_ADDRESS": self.bus})
         self.session = aiohttp.ClientSession()
         port = await self._port()
         async with self.session.get(f"http://127.0.0.1:{port}/json/list") as response:

@@ -1,15 +1,16 @@
 #!/usr/bin/python3
 """A desktop's ScreenCast portal on the session bus, for one node, with the faults that a test asks
-for.
+for, and its Camera portal.
 
 usage: fake_portal.py NODE-NAME [FAULT]
-It prints `ready`, `dialog TYPES CURSOR` when a user would be asked, `restored` when a token took the
-place of that, `token TOKEN` for each one that it gives, and `gone` when a program's session has ended with its connection. Lines on standard
-input: `close` closes the sessions, `revoke` forgets all tokens, `fault FAULT` replaces the fault.
+It prints `ready`, `camera` when a program asks for cameras, `dialog TYPES CURSOR` when a user would be asked, `restored` when a token took the
+place of that, `token TOKEN` for each one that it gives, and `gone` when a program's session has
+ended with its connection. Lines on standard input: `close` closes the sessions, `revoke` forgets all
+tokens, `fault FAULT` replaces the fault.
 
 Faults: decline, cancel, refuse, silent (no answer to any call), absent-user (no answer to Start),
 steady (looks for the node once),
-no-streams, odd-streams, odd-response, odd-handle, no-descriptor, no-node,
+no-streams, odd-streams, odd-response, odd-handle, long-handle, no-descriptor, no-node,
 long-token, bad-token, odd-properties, monitor-only, other-sender.
 """
 import json
@@ -27,6 +28,7 @@ from gi.repository import GLib
 PORTAL = "org.freedesktop.portal.Desktop"
 PATH = "/org/freedesktop/portal/desktop"
 CAST = "org.freedesktop.portal.ScreenCast"
+CAMERA = "org.freedesktop.portal.Camera"
 node_name = sys.argv[1]
 fault = sys.argv[2] if len(sys.argv) > 2 else ""
 tokens = {}
@@ -54,10 +56,17 @@ def node_id():
     return known[0] if known else 4_000_000
 
 
+def remote():
+    """A connection to PipeWire."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(os.environ["XDG_RUNTIME_DIR"] + "/pipewire-0")
+    return dbus.types.UnixFd(connection)
+
+
 class Session(dbus.service.Object):
     def __init__(self, path, sender):
         super().__init__(bus, path)
-        self.path, self.sender, self.options = path, sender, {}
+        self.path, self.sender, self.options, self.watch = path, sender, {}, None
 
     @dbus.service.method("org.freedesktop.portal.Session")
     def Close(self):
@@ -87,13 +96,30 @@ def respond(sender, path, code, results, connection=None):
     (connection or bus).send_message(signal)
 
 
-class Portal(dbus.service.Object):
+class CameraPortal(dbus.service.Object):
+    """The camera portal, by which browsers read PipeWire's cameras: anybody may."""
+
+    @dbus.service.method(CAMERA, in_signature="a{sv}", out_signature="o", sender_keyword="sender")
+    def AccessCamera(self, options, sender):
+        say("camera")
+        path = request_path(sender, options)
+        GLib.idle_add(respond, sender, path, 0, {})
+        return path
+
+    @dbus.service.method(CAMERA, in_signature="a{sv}", out_signature="h")
+    def OpenPipeWireRemote(self, options):
+        return remote()
+
+
+class Portal(CameraPortal):
     @dbus.service.method(
         "org.freedesktop.DBus.Properties", in_signature="s", out_signature="a{sv}",
         async_callbacks=("ok", "error"))
     def GetAll(self, interface, ok, error):
         if fault == "silent":
             return
+        if interface == CAMERA:
+            return ok({"version": dbus.UInt32(1), "IsCameraPresent": dbus.Boolean(True)})
         if fault == "odd-properties":
             return ok({"version": dbus.String("four", variant_level=1)})
         types = 1 if fault == "monitor-only" else 7
@@ -105,13 +131,16 @@ class Portal(dbus.service.Object):
         token = options.get("session_handle_token", "s")
         handle = f"{PATH}/session/{sender[1:].replace('.', '_')}/{token}"
         sessions[handle] = Session(handle, sender)
-        bus.watch_name_owner(sender, lambda owner: owner or self.leave(handle))
+        sessions[handle].watch = bus.watch_name_owner(
+            sender, lambda owner: owner or self.leave(handle))
         path = request_path(sender, options)
         if fault == "other-sender":
             stranger = dbus.SessionBus(private=True)
             GLib.idle_add(respond, sender, path, 0, {"session_handle": "/stranger"}, stranger)
             return path
         shown = "not a path" if fault == "odd-handle" else handle
+        if fault == "long-handle":
+            shown = "/session" * 100
         GLib.idle_add(respond, sender, path, 0, {"session_handle": shown})
         return path
 
@@ -119,6 +148,8 @@ class Portal(dbus.service.Object):
         session = sessions.pop(handle, None)
         if session is not None:
             session.remove_from_connection()
+            # A bus gives a connection 512 rules.
+            session.watch.cancel()
             say("gone")
 
     @dbus.service.method(CAST, in_signature="oa{sv}", out_signature="o", sender_keyword="sender")
@@ -168,9 +199,7 @@ class Portal(dbus.service.Object):
     def OpenPipeWireRemote(self, handle, options):
         if fault == "no-descriptor":
             raise dbus.DBusException("no remote", name=f"{CAST}.Error.Failed")
-        remote = socket.socket(socket.AF_UNIX)
-        remote.connect(os.environ["XDG_RUNTIME_DIR"] + "/pipewire-0")
-        return dbus.types.UnixFd(remote)
+        return remote()
 
 
 def command(channel, condition):

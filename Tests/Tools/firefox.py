@@ -24,9 +24,10 @@ WINDOWED = {"remote.prefs.recommended": False, "focusmanager.testmode": False}
 class Browser:
     """One Firefox with one page, used as the one of chromium.py."""
 
-    def __init__(self, *flags, windowed=False):
+    def __init__(self, *flags, windowed=False, bus="disabled:", preferences=None):
         self.flags = flags if windowed else ("--headless", *flags)
-        self.preferences = PREFERENCES | (WINDOWED if windowed else {})
+        self.preferences = PREFERENCES | (WINDOWED if windowed else {}) | (preferences or {})
+        self.bus = bus
 
     async def __aenter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True)
@@ -41,7 +42,7 @@ class Browser:
             "--remote-debugging-port=0", *self.flags, "about:blank",
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
             preexec_fn=end_with_parent,
-            env={**os.environ, "HOME": self.folder.name, "DBUS_SESSION_BUS_ADDRESS": "disabled:"})
+            env={**os.environ, "HOME": self.folder.name, "DBUS_SESSION_BUS_ADDRESS": self.bus})
         address = await self._address()
         self.drain = asyncio.ensure_future(self.process.stderr.read())
         self.session = aiohttp.ClientSession()

@@ -163,7 +163,7 @@ extension SourceKind {
     rate: drawnRate
   ) { argument throws(SourceSpecificationError) in .window(try WindowSelector(argument ?? "")) }
 
-  static let portal = SourceKind(
+  public static let portal = SourceKind(
     "portal[:monitor|window|virtual]", "What the user of a Wayland desktop chooses",
     needs: .grant, options: [.fps, .cursor], rate: drawnRate
   ) { argument throws(SourceSpecificationError) in

@@ -219,10 +219,19 @@
           session.countUnchanged()
           return false
         }
-        if limit.isPast { throw .silent(path: link.compositor.path) }
+        if limit.isPast { throw try silence(of: link) }
         try link.compositor.wait(until: pollDeadline(limit), stop: session.stop)
       }
       return true
+    }
+
+    /// Of a window that is hidden, a compositor may deliver nothing, and answers otherwise.
+    private func silence(of link: WaylandLink) throws(WaylandError) -> WaylandError {
+      if link.output == nil {
+        link.compositor.endFrame()
+        if try link.compositor.synchronize(stop: session.stop) { return .unavailable(output: nil) }
+      }
+      return .silent(path: link.compositor.path)
     }
 
     private mutating func fail(_ publisher: inout Publisher) {

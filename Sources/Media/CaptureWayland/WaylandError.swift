@@ -45,8 +45,7 @@
       case .missingProtocol(let name, let path):
         "the Wayland compositor at \(path) lacks the protocol \(name), which sway and other "
           + "compositors of wlroots have (for single windows, sway 1.12 or newer); for GNOME and "
-          + "KDE, capture a PipeWire node of the desktop's portal: "
-          + "`framebus capture 'gst:pipewiresrc path=NODE'`"
+          + "KDE, use the desktop's portal: `framebus capture portal`"
       case .noOutput(let path):
         "the Wayland compositor at \(path) has no output: connect a monitor, or have it create one "
           + "(`swaymsg create_output`)"

@@ -63,6 +63,7 @@ struct CaptureSource: ParsableCommand {
         return try role.run(waylandScreen(role))
       }
       try role.run(screen(display, role))
+    case .wayland(nil): try role.run(waylandOutput(role))
     case .wayland(let output): try role.run(wayland(.output(output), role))
     case .waylandWindow(let id): try role.run(wayland(.window(id), role))
     case .window: try role.run(screen(nil, window: window, role))
@@ -99,7 +100,7 @@ struct CaptureSource: ParsableCommand {
     private var isWaylandSession: Bool { X11Display.isOfWaylandSession }
 
     /// The screen of a Wayland session, for a user who named none.
-    private func waylandScreen(_ role: CaptureRole) throws -> WaylandSource {
+    private func waylandScreen(_ role: CaptureRole) throws -> SessionScreen {
       var settings = try capture.settings()
       switch settings.protection {
       case .on?: throw WaylandError.noProtection
@@ -110,16 +111,25 @@ struct CaptureSource: ParsableCommand {
       // The saver is the compositor's; what a broadcast inhibits is that of an X server.
       if capture.session != nil { settings.whileSaver = nil }
       try SourceKind.wayland.check(settings)
-      return WaylandSource(WaylandOptions(settings))
+      return SessionScreen(settings)
     }
 
     private func wayland(_ target: WaylandTarget, _ role: CaptureRole) throws -> WaylandSource {
-      if try role.hasProtectedWindows() {
-        global.terminal.warn(
-          "the group's setting protectedWindows has no effect: a compositor does not tell where "
-            + "windows are")
-      }
+      try warnOfProtection(role)
       return WaylandSource(WaylandOptions(try capture.settings(), of: target))
+    }
+
+    /// The first output, for a user who named none.
+    private func waylandOutput(_ role: CaptureRole) throws -> SessionScreen {
+      try warnOfProtection(role)
+      return SessionScreen(try capture.settings())
+    }
+
+    private func warnOfProtection(_ role: CaptureRole) throws {
+      guard try role.hasProtectedWindows() else { return }
+      global.terminal.warn(
+        "the group's setting protectedWindows has no effect: a compositor does not tell where "
+          + "windows are")
     }
 
     private func portal(
@@ -159,6 +169,10 @@ struct CaptureSource: ParsableCommand {
     private var isWaylandSession: Bool { false }
 
     private func waylandScreen(_ role: CaptureRole) throws -> TestSource {
+      throw NoMedia(source: capture.source)
+    }
+
+    private func waylandOutput(_ role: CaptureRole) throws -> TestSource {
       throw NoMedia(source: capture.source)
     }
 

@@ -58,6 +58,47 @@ struct CameraTests {
     }
   }
 
+  @Test func endOfPipeWireEndsTheUploadWithTheReason() throws {
+    try withWatchdog {
+      let capture = try camera.publish()
+      let upload = try upload()
+      let reader = try camera.reader(try camera.node(), "pictures", count: 1000)
+      try waitUntil("it reads") { try !camera.pictures("pictures").isEmpty }
+      try world.session.server.end(with: SIGKILL)
+      let result = try upload.finish()
+      #expect(!result.status.isSuccess && result.errors.contains("camera:Desk"), "\(result)")
+      reader.process.end(with: SIGKILL)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// Readers stay while the stream changes its size.
+  @Test func newSizeReachesReadersThatStay() throws {
+    try withWatchdog {
+      let portal = try world.portal()
+      let producer = try world.producer("server")
+      defer {
+        portal.end()
+        producer.end()
+      }
+      let capture = try world.capture()
+      let upload = try upload()
+      let node = try camera.node()
+      // It negotiates the size with PipeWire, but tells it to no other element.
+      let reader = try RunningProgram(
+        "gst-launch-1.0",
+        ["pipewiresrc", "path=\(node)", "!", "video/x-raw,format=I420", "!", "fakesink"],
+        environment: world.session.environment.merging(["GST_DEBUG": "pipewiresrc:5"]) { $1 })
+      try reader.waitForErrors("format=(string)I420, width=(int)64, height=(int)48")
+      try producer.tell("size 96x80")
+      try reader.waitForErrors("format=(string)I420, width=(int)96, height=(int)80")
+      #expect(upload.process.status == nil, "\(upload.transcript)")
+      try reader.end(with: SIGKILL)
+      try upload.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test func errorsSayWhatToDo() throws {
     let capture = try camera.publish()
     defer { capture.process.end(with: SIGTERM) }

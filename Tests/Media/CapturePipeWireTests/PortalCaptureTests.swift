@@ -32,18 +32,24 @@ struct PortalCaptureTests {
     }
   }
 
-  @Test func damageAndCropAreTakenOver() throws {
+  /// At the producer's rate, and slower: what has changed in pictures that were left out counts
+  /// too, also where it is more than a picture can name.
+  @Test(arguments: [("30", 20), ("8", 10), ("1", 3)])
+  func damageIsTakenOver(framesPerSecond: String, count: Int) throws {
     try withWatchdog {
       let world = try PortalWorld()
       let portal = try world.portal()
-      defer { portal.end() }
       let producer = try world.producer("damaged")
-      let capture = try world.capture()
+      defer {
+        portal.end()
+        producer.end()
+      }
+      let capture = try world.capture("--fps", framesPerSecond, "--json")
       var subscriber = try world.subscriber()
       var drawn = try #require(try subscriber.take()).pixels
       var partialCount = 0
-      for _ in 0..<20 {
-        let picture = try #require(try subscriber.take())
+      for _ in 0..<count {
+        let picture = try #require(try subscriber.take(), "\(capture.transcript)")
         if !picture.damage.isFull { partialCount += 1 }
         // Each changed pixel lies in the damage.
         for rect in picture.damage.isFull ? [picture.whole] : picture.damage.rects {
@@ -55,10 +61,43 @@ struct PortalCaptureTests {
         }
         #expect(drawn == picture.pixels)
       }
-      #expect(partialCount > 10)
-      try capture.end(with: SIGTERM)
-      producer.end()
-      try producer.program.finish()
+      #expect(framesPerSecond != "30" || partialCount > 10, "\(partialCount)")
+      let result = try capture.end(with: SIGTERM)
+      #expect(result.status == .exited(0), "\(capture.transcript)")
+      // Each picture that was left out is counted.
+      if framesPerSecond != "30" {
+        #expect(!result.output.contains("\"missedDeadlines\":0,"), "\(result.output)")
+        #expect(result.output.contains("\"missedDeadlines\":"))
+      }
+    }
+  }
+
+  /// Those that the producer calls damaged, and buffers without a picture.
+  @Test(arguments: ["corrupted", "marked", "empty"])
+  func buffersThatHaveNoPictureAreLeftOut(memory: String) throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      let producer = try world.producer(memory)
+      defer {
+        portal.end()
+        producer.end()
+      }
+      let capture = try world.capture()
+      var subscriber = try world.subscriber()
+      for _ in 0..<10 {
+        let picture = try #require(try subscriber.take(), "\(capture.transcript)")
+        #expect(try #require(picture.number) % 2 == 0)
+      }
+      #expect(try capture.end(with: SIGTERM).status == .exited(0), "\(capture.transcript)")
+    }
+  }
+
+  @Test func cropIsTakenOver() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      defer { portal.end() }
       let cropping = try world.producer("cropped")
       defer { cropping.end() }
       let second = try world.capture()
@@ -202,6 +241,36 @@ struct PortalCaptureTests {
       try second.waitForErrors("waiting for a subscriber")
       try portal.tell("close")
       #expect(try second.finish().errors.contains("the desktop ended the sharing"))
+    }
+  }
+
+  /// Of a compositor without a protocol for captures, as GNOME's, the portal captures the screen.
+  @Test(arguments: ["wayland", "screen"])
+  func portalTakesThePlaceOfTheProtocolsThatACompositorLacks(source: String) throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let socket = world.root.file("wayland-9")
+      let compositor = try RunningProgram("FakeCompositor", [socket, "version=0"])
+      try compositor.waitForOutput("listens")
+      let portal = try world.portal()
+      let producer = try world.producer()
+      defer {
+        compositor.process.end(with: SIGTERM)
+        portal.end()
+        producer.end()
+      }
+      let display = ["WAYLAND_DISPLAY": socket]
+      let capture = try world.capture(source: source, environment: display)
+      var subscriber = try world.subscriber()
+      try subscriber.take { $0.number != nil }
+      #expect(capture.errors.text.contains("lacks the protocol zwlr_screencopy_manager_v1"))
+      #expect(try capture.end(with: SIGTERM).status == .exited(0), "\(capture.transcript)")
+      // What the portal cannot do is refused, and so is what only another one can.
+      try world.expectFailure(
+        "the source portal", "--size", "10x10+0+0", source: source, environment: display)
+      try world.expectFailure(
+        "lacks the protocol", source: "wayland:FAKE-1", environment: display)
+      #expect(portal.program.output.text.components(separatedBy: "dialog").count == 2)
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 struct PortalCycleTests {
   /// What is made for one capture ends with it. FRAMEBUS_PORTAL_CYCLES says how often.
   @Test func capturesLeaveNoDescriptorsAndNoMemory() throws {
-    let count = environmentValue("FRAMEBUS_PORTAL_CYCLES").flatMap(Int.init) ?? 60
+    let count = environmentValue("FRAMEBUS_PORTAL_CYCLES").flatMap(Int.init) ?? 250
     try withWatchdog(after: .seconds(120 + count)) {
       let world = try PortalWorld()
       let portal = try world.portal("steady")
@@ -19,7 +19,7 @@ struct PortalCycleTests {
       let cycler = try world.session.start(
         "PortalCycler", [world.root.path, "org.example.test", "\(count)"])
       let result = try cycler.finish(within: .seconds(100 + count))
-      #expect(result.status == .exited(0), "\(result.errors)")
+      #expect(result.status == .exited(0), "\(result.output)\(result.errors)")
       let figures = result.output.split(separator: "\n").map {
         $0.split(separator: " ").compactMap { Int($0) }
       }

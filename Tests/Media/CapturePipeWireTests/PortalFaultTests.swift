@@ -12,7 +12,7 @@ struct PortalFaultTests {
     "refuse": "refused: org.freedesktop.portal.ScreenCast.Error.NotAllowed",
     "no-streams": "it names no stream", "odd-streams": "it names no stream",
     "odd-response": "its answer is malformed", "odd-handle": "its answer is malformed",
-    "odd-properties": "its answer is malformed",
+    "odd-properties": "its answer is malformed", "long-handle": "its answer is malformed",
     "no-descriptor": "refused: org.freedesktop.portal.ScreenCast.Error.Failed",
     "no-node": "PipeWire has no such node",
   ]
@@ -54,6 +54,25 @@ struct PortalFaultTests {
       #expect(try capture.end(with: SIGTERM).status == .exited(0), "\(capture.transcript)")
       let second = try world.capture("--duration", "0.5")
       #expect(try second.finish().status == .exited(0), "\(second.transcript)")
+    }
+  }
+
+  /// What ends while the user chooses: the session, and the portal itself.
+  @Test(arguments: ["close", "kill"])
+  func dialogThatGoesAwayIsNamed(end: String) throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal("absent-user")
+      defer { portal.end() }
+      let capture = try world.capture()
+      try portal.program.waitForOutput("dialog")
+      if end == "close" { try portal.tell("close") } else { try portal.program.end(with: SIGKILL) }
+      let result = try capture.finish()
+      #expect(result.status == .exited(1), "\(result)")
+      let reason =
+        end == "close"
+        ? "ended the session: the portal: it closed the session" : "(the portal: it has ended)"
+      #expect(result.errors.contains(reason), "\(result.errors)")
     }
   }
 

@@ -3,6 +3,7 @@ import Capture
 import Foundation
 import FrameBus
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -139,8 +140,10 @@ import Testing
 
   @Test func unpluggedCameraPausesTheStreamUntilItIsBack() throws {
     let world = try CameraWorld()
-    let capture = try world.capture(before: ["unplug=10", "absences=3"])
-    var subscriber = try world.subscriber()
+    let capture = try world.capture(
+      ["--control", "brightness=200"], before: ["unplug=10", "absences=3"])
+    let events = CameraEvents()
+    var subscriber = try world.subscriber { events.add($0) }
     var lastNs: Int64 = 0
     for _ in 0..<6 { lastNs = try world.picture(from: &subscriber).ptsNs }
     try capture.waitForErrors("the stream is paused until the camera is back: /dev/video77")
@@ -154,8 +157,12 @@ import Testing
       isBack = picture.firstLuma > 16 + 12
     }
     _ = try capture.end(with: SIGINT)
+    #expect(events.all.contains(.paused(.unavailable)) && events.all.contains(.resumed))
     let journal = try world.journal()
-    #expect(journal.contains("gone") && journal.contains("back"))
+    let back = try #require(journal.firstIndex(of: "back"), "\(journal)")
+    #expect(journal[..<back].contains("gone") && journal[..<back].contains("brightness 200"))
+    // It may have lost what it was told.
+    #expect(journal[back...].contains("brightness 200"), "\(journal)")
   }
 
   @Test func controlsAreSetAndChecked() throws {
@@ -218,6 +225,22 @@ import Testing
       #expect(result.errors.contains(why), "\(result.errors)")
     }
     #expect(!result.errors.contains("\u{1b}"))
+  }
+
+  /// Encoded pictures are read in the driver's memory.
+  @Test(arguments: ["short", "long", "index", "length", "sequence", "other"])
+  func encodedCameraThatLiesEndsNothingButItsOwnCapture(lie: String) throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(
+      ["--duration", "4"],
+      before: world.picture(encoded: "MJPG", by: "jpegenc") + ["lie=\(lie)"])
+    let subscriber = try? world.subscriber(waiting: .seconds(4))
+    let result = try capture.finish()
+    #expect([.exited(0), .exited(1)].contains(result.status), "\(result.status) \(result.errors)")
+    if ["index", "other"].contains(lie) {
+      #expect(result.errors.contains("says what cannot be"), "\(result.errors)")
+    }
+    withExtendedLifetime(subscriber) {}
   }
 
   /// Nothing but the capture ends, whatever bytes the driver answers with.
@@ -343,6 +366,14 @@ import Testing
   }
 }
 
+/// A subscriber's events.
+private final class CameraEvents: Sendable {
+  private let list = Mutex<[StreamEvent]>([])
+
+  func add(_ event: StreamEvent) { list.withLock { $0.append(event) } }
+  var all: [StreamEvent] { list.withLock { $0 } }
+}
+
 /// A group, and captures before a camera that is made up.
 struct CameraWorld {
   let root: TemporaryRoot
@@ -396,9 +427,10 @@ struct CameraWorld {
 
   func subscriber(
     of stream: String = "camera", waiting limit: Duration = .seconds(60),
-    needing demand: Demand = .everything
+    needing demand: Demand = .everything, onEvent: (@Sendable (StreamEvent) -> Void)? = nil
   ) throws -> Subscriber {
     var options = SubscriberOptions()
+    options.onEvent = onEvent
     options.demand = demand
     options.policy = .keepLatest(2)
     return try Subscriber(

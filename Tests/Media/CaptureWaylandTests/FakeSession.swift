@@ -48,7 +48,11 @@ final class FakeSession {
   /// Options that name the group.
   var location: [String] { ["--root", root.path, "--group", "org.example.test"] }
   var environment: [String: String?] {
-    ["WAYLAND_DISPLAY": socket, "DISPLAY": nil, "XDG_SESSION_TYPE": nil]
+    [
+      "WAYLAND_DISPLAY": socket, "DISPLAY": nil, "XDG_SESSION_TYPE": nil,
+      // No portal takes its place.
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus",
+    ]
   }
 
   func capture(

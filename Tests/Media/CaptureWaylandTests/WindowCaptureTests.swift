@@ -35,6 +35,36 @@ import Testing
     }
   }
 
+  /// Of a minimised window, a compositor delivers nothing, which does not end the stream. A
+  /// subscriber that needs a frame meanwhile hears why there is none.
+  @Test func hiddenWindowPausesTheStreamUntilItIsShown() throws {
+    try withFake(FakeSession.sessions) { fake in
+      let capture = try fake.capture(source: Self.window)
+      let events = StreamEvents()
+      var subscriber = try fake.subscriber { events.add($0) }
+      try subscriber.take { $0[5, 5] == 0x204060 }
+      try fake.send("hidden=1", "color=0x112233")
+      #expect(try subscriber.take(within: .seconds(1)) == nil)
+      #expect(!events.all.contains(.paused(.unavailable)))
+      // Shown in time: nobody noticed.
+      try fake.send("hidden=0", "color=0x223344")
+      try subscriber.take { $0[5, 5] == 0x223344 }
+      #expect(!events.all.contains(.paused(.unavailable)), "\(events.all)")
+      try fake.send("hidden=1", "color=0x334455")
+      var second = try fake.subscriber()
+      try waitUntil("the pause is told: \(capture.transcript)") {
+        _ = try subscriber.take(within: .milliseconds(20))
+        return events.all.contains(.paused(.unavailable))
+      }
+      try capture.waitForErrors("cannot capture the window now: it may be hidden")
+      try fake.send("hidden=0", "color=0x445566")
+      try second.take { $0[5, 5] == 0x445566 }
+      try subscriber.take { $0[5, 5] == 0x445566 }
+      #expect(events.all.contains(.resumed))
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test func windowOfAKilledCompositorEndsInAnError() throws {
     try withFake(FakeSession.sessions) { fake in
       let capture = try fake.capture(source: Self.window)

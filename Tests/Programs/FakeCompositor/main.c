@@ -5,8 +5,8 @@
 //
 // width=, height=, stride=, format=: of its frames; 64, 48, four times the width, 1 (XRGB8888).
 // color=: of all pixels, 0xRRGGBB. version=: of wlr-screencopy, 3; 0 for none. transform=,
-// inverted=1. ext=1: it has ext-image-copy-capture too. closed=1: its window is gone. pointer=1:
-// the second pixel is green, in frames that have the pointer.
+// inverted=1. ext=1: it has ext-image-copy-capture too. closed=1: its window is gone. hidden=1: it
+// is minimised, without frames. pointer=1: the second pixel is green, in frames that have it.
 // at=STAGE do=DEED times=N: what it does at the first N moments of a kind. Stages: connect,
 // globals, output, pool, capture, copy. Deeds: silence, close, malformed, oversize, error,
 // failed, flood, strange (an event for an object that is not there), damage (areas outside the
@@ -70,7 +70,7 @@ static long sentWidth, sentHeight, sentFormat;
 static bool isNew;
 
 static long width = 64, height = 48, stride = 0, format = 1, color = 0x204060, version = 3;
-static long transform, inverted, off, times = 1, ext, closed, pointer;
+static long transform, inverted, off, times = 1, ext, closed, pointer, hidden;
 static char stage[32], deed[32];
 
 static void set(char *text) {
@@ -86,7 +86,7 @@ static void set(char *text) {
     {"format", &format},       {"color", &color},       {"version", &version},
     {"transform", &transform}, {"inverted", &inverted}, {"off", &off},
     {"times", &times},         {"ext", &ext},           {"closed", &closed},
-    {"pointer", &pointer},
+    {"pointer", &pointer},     {"hidden", &hidden},
   };
   for (size_t index = 0; index < sizeof numbers / sizeof *numbers; index++) {
     if (strcmp(text, numbers[index].name) == 0) *numbers[index].value = strtol(value, NULL, 0);
@@ -94,8 +94,6 @@ static void set(char *text) {
   if (strcmp(text, "at") == 0) snprintf(stage, sizeof stage, "%s", value);
   if (strcmp(text, "do") == 0) snprintf(deed, sizeof deed, "%s", value);
 }
-
-// Events.
 
 struct message {
   uint32_t words[256];
@@ -240,12 +238,18 @@ static void offer_frame(uint32_t frame) {
   }
 }
 
+/// RGB888 and BGR888 have 3.
+static size_t pixel_bytes(void) { return format == 0x34324752 || format == 0x34324742 ? 3 : 4; }
+
 static void fill(const struct object *buffer, bool hasPointer) {
+  size_t bytes = pixel_bytes();
   for (int32_t row = 0; row < buffer->height; row++) {
     size_t start = (size_t)buffer->offset + (size_t)row * (size_t)buffer->stride;
-    if (buffer->memory == NULL || start + (size_t)buffer->width * 4 > buffer->size) return;
-    uint32_t *pixels = (uint32_t *)(buffer->memory + start);
-    for (int32_t column = 0; column < buffer->width; column++) pixels[column] = (uint32_t)color;
+    if (buffer->memory == NULL || start + (size_t)buffer->width * bytes > buffer->size) return;
+    char *at = buffer->memory + start;
+    uint32_t *pixels = (uint32_t *)at;
+    for (int32_t i = 0; i < buffer->width; i++, at += bytes) memcpy(at, &color, bytes);
+    if (bytes != 4) continue;
     // The first pixel of the picture in memory.
     if (row == 0) pixels[0] = 0xff0000;
     if (row == 0 && pointer && hasPointer) pixels[1] = 0x00ff00;
@@ -332,7 +336,7 @@ static void change_picture(void) {
   bool isOther = sentWidth != width || sentHeight != height || sentFormat != format;
   if (newestSession != 0 && isOther) constrain(newestSession);
   isChanged = waiting == 0;
-  if (isChanged) return;
+  if (isChanged || hidden) return;
   if (objects[waiting].kind == IMAGE) {
     finish_image(waiting);
   } else {
@@ -365,8 +369,6 @@ static void bind_global(uint32_t name, uint32_t id) {
   if (objects[id].kind == OUTPUT && !misbehaves("output", id)) describe_output(id);
   if (objects[id].kind == LIST && !misbehaves("list", id)) list_window(id);
 }
-
-// Requests.
 
 static void forget(uint32_t id) {
   objects[id] = (struct object){0};
@@ -489,18 +491,18 @@ static void handle(
       } else if (opcode == 1) {
         objects[id].buffer = made;
       } else if (opcode == 3) {
-        if (objects[objects[id].session].isUsed && !isChanged) {
+        if (hidden || (objects[objects[id].session].isUsed && !isChanged)) {
           waiting = id;
         } else {
           finish_image(id);
         }
       }
       break;
-    case LIST: break;
     case SOURCE:
     case BUFFER:
     case OUTPUT:
     case DETAILS: forget(id); break;
+    case LIST:
     case NOTHING: break;
   }
 }

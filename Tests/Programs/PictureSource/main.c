@@ -6,7 +6,9 @@
 // (rows with gaps), `dmabuf` (mappable), `unmappable`, `cropped`, `damaged` (a square changes),
 // `outside` (pictures that end beyond their memory), `wild` (random numbers in all metadata),
 // `shrinking` (the file shrinks under its reader), `posing` (the same, called DMA-BUF),
-// `turned` (metadata say that picture N is turned by transform N mod 10, of which there are 8).
+// `turned` (metadata say that picture N is turned by transform N mod 10, of which there are 8);
+// pictures with odd numbers do not count: `corrupted` and `marked` (the chunk, or the header, says
+// that they are damaged), `empty` (without bytes, as news of the cursor).
 // Each pixel has the number of the picture; in `damaged` those of the square alone. Lines on
 // standard input: `still`, `go`, `end`, or `size WIDTHxHEIGHT`.
 #if __has_include(<pipewire/pipewire.h>)
@@ -162,6 +164,11 @@ static void process(void *user) {
       spa_buffer_find_meta_data(buffer->buffer, SPA_META_VideoTransform, sizeof *turn);
   if (turn != NULL) turn->transform = number % 10;
   if (header != NULL) *header = (struct spa_meta_header){.pts = -1, .seq = number};
+  if (number % 2 == 1) {
+    if (is("corrupted")) data->chunk->flags = SPA_CHUNK_FLAG_CORRUPTED;
+    if (is("empty")) data->chunk->size = 0;
+    if (is("marked") && header != NULL) header->flags = SPA_META_HEADER_FLAG_CORRUPTED;
+  }
   if (crop != NULL) {
     set_region(crop, 0, 0, width, height);
     if (is("cropped")) set_region(crop, MARGIN, MARGIN, width - 2 * MARGIN, height - 2 * MARGIN);

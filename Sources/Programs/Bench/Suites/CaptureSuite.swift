@@ -2,8 +2,8 @@ import AppGroup
 import CommandLineSupport
 import Platform
 
-/// The cost of transferring a moving screen from the X server, and where sway is installed from
-/// a Wayland compositor, to another process that discards it.
+/// The cost of transferring a moving screen to another process that discards it: from the X server,
+/// and where sway and PipeWire are installed, from a Wayland compositor and a node of PipeWire's.
 struct CaptureSuite: BenchSuite {
   let name: String
   private let windowCounts: [Int]
@@ -19,17 +19,22 @@ struct CaptureSuite: BenchSuite {
   private static let defaultSeconds = 5
 
   func run(_ run: BenchRun) throws -> BenchReport {
-    let report = try runOnX11(run)
+    var report = try runOnX11(run)
     guard windowCounts.isEmpty else { return report }
-    do {
-      let other = try WaylandSuite.bus.run(run)
-      return BenchReport(
-        records: report.records + other.records, lines: report.lines + [""] + other.lines)
-    } catch let error as StartedProgramError {
-      guard case .missing = error else { throw error }
-      run.terminal.report("skipped the Wayland rows: \(error)")
-      return report
+    let others: [(rows: String, suite: any BenchSuite)] = [
+      ("Wayland", WaylandSuite.bus), ("PipeWire", PipeWireSuite()),
+    ]
+    for (rows, suite) in others {
+      do {
+        let other = try suite.run(run)
+        report = BenchReport(
+          records: report.records + other.records, lines: report.lines + [""] + other.lines)
+      } catch let error as StartedProgramError {
+        guard case .missing = error else { throw error }
+        run.terminal.report("skipped the \(rows) rows: \(error)")
+      }
     }
+    return report
   }
 
   private func runOnX11(_ run: BenchRun) throws -> BenchReport {
