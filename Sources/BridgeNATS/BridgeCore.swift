@@ -71,7 +71,8 @@
           known.count < Self.mostRefusals && known.insert(text).inserted
         }
         if isNew {
-          warn("the server refuses this machine's user: \(text); allow it in the user's permissions")
+          warn(
+            "the server refuses this machine's user: \(text); allow it in the user's permissions")
         }
       }
     }

@@ -143,7 +143,9 @@
     private func makeStored(_ effect: String, _ make: () throws -> Void) {
       do { try make() } catch {
         recheckStreamsAt = .after(Self.recheckInterval)
-        if streamWarnings.insert("\(effect): \(error)").inserted { core.warn("\(effect): \(error)") }
+        if streamWarnings.insert("\(effect): \(error)").inserted {
+          core.warn("\(effect): \(error)")
+        }
       }
     }
 

@@ -46,7 +46,8 @@ import Testing
   private func peakKiB(_ process: Int32) throws -> Int {
     let lines = ProcessFacts(process).shown("status").split(separator: "\n")
     let line = lines.first { $0.hasPrefix("VmHWM:") }
-    return try #require(line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+    return try #require(
+      line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
   }
 
   private func expectUnchanged(_ machine: Machine) throws {
