@@ -165,8 +165,8 @@ extension ByteWriter {
   }
 }
 
-/// Drops lines that a reader has seen, because a bridge that was killed sends its newest lines again,
-/// and counts those that it will not see.
+/// Drops lines that a reader has seen, because a bridge that was killed sends its newest lines
+/// again, and counts those that it will not see.
 package struct SeenLines: Sendable {
   private var last: [String: UInt64] = [:]
   private static let maximumRuns = 65536

@@ -110,7 +110,7 @@ FAULTS = {
     "closes": lambda client: client.connection.close(),
     "closes in INFO": lambda client: (client.send(b"INFO {"), client.connection.close()),
     "HTTP": before(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-    "garbage": before(bytes(range(256)) * 300),
+    "all bytes": before(bytes(range(256)) * 300),
     "endless INFO line": before(b"INFO {" + b"a" * (1 << 22)),
     "INFO of no JSON": before(b"INFO abc\r\n"),
     "deep INFO": before(b'INFO {"a":' + b"[" * 15000 + b"]" * 15000 + b"}\r\n"),

@@ -1,5 +1,5 @@
-// The common part of the programs of the notification rows of `framebus bench link`: the server of a
-// turn.
+// The common part of the programs of the notification rows of `framebus bench link`: the server of
+// a turn.
 
 #ifndef LINK_KIT_H
 #define LINK_KIT_H
@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/// Starts nats-server with JetStream on a port of 127.0.0.1, and waits until it accepts connections.
-/// It ends with this program.
+/// Starts nats-server with JetStream on a port of 127.0.0.1, and waits until it accepts
+/// connections. It ends with this program.
 /// - Returns: its port.
 int link_start_server(const ring_job *job);
 

@@ -117,9 +117,13 @@ static natsStatus watch_reading(void *user, bool is_on) {
   return NATS_OK;
 }
 
+/// Set while this thread publishes: it writes by itself, without waking the one that drives.
+static _Thread_local bool is_publishing;
+
 static natsStatus watch_writing(void *user, bool is_on) {
   fb_nats *link = user;
   atomic_store(&link->wants_write, is_on);
+  if (is_on && !is_publishing) wake(link);
   return NATS_OK;
 }
 
@@ -151,7 +155,8 @@ static natsStatus set_options(fb_nats *link, const struct fb_nats_options *given
   SET(natsOptions_SetWriteDeadline(options, 5000));
   // Of answers that wait here: as many KiB.
   SET(natsOptions_SetMaxPendingMsgs(options, 16384));
-  SET(natsOptions_SetSendAsap(options, !given->is_driven));
+  // Without it, a thread of libnats would send what others published, some time later.
+  SET(natsOptions_SetSendAsap(options, true));
   SET(natsOptions_SetFailRequestsOnDisconnect(options, true));
   SET(natsOptions_SetDisconnectedCB(options, disconnected, link));
   SET(natsOptions_SetClosedCB(options, closed, link));
@@ -309,14 +314,18 @@ void fb_nats_message_free(struct fb_nats_message *message) {
 
 bool fb_nats_publish(
     fb_nats *link, const char *subject, const char *reply, const uint8_t *bytes, size_t count) {
+  is_publishing = true;
   natsStatus status =
       reply == NULL
           ? natsConnection_Publish(link->connection, subject, bytes, (int)count)
           : natsConnection_PublishRequest(link->connection, subject, reply, bytes, (int)count);
+  is_publishing = false;
   if (status != NATS_OK) return false;
   // On the caller's thread: waking the one that drives would take longer.
   if (link->is_driven && atomic_load(&link->wants_write)) {
     natsConnection_ProcessWriteEvent(link->connection);
+    // The rest, once the socket takes it.
+    if (atomic_load(&link->wants_write)) wake(link);
   }
   return true;
 }

@@ -1,6 +1,6 @@
 // Stands between libnats and the C library: a program's own definitions of connect(2), recv(2) and
-// OpenSSL's calls come before those of the libraries (ld.so(8)). Only calls from libnats are checked;
-// all others are passed on unchanged.
+// OpenSSL's calls come before those of the libraries (ld.so(8)). Only calls from libnats are
+// checked; all others are passed on unchanged.
 #define _GNU_SOURCE
 #include "CNATSGuard.h"
 

@@ -20,8 +20,8 @@ struct fb_nats_options {
   int port;
   /// The client's name, for the server's operator.
   const char *name;
-  /// A user with a password, or a public NKey with its seed, or a JWT with a seed, or a token alone;
-  /// NULL for none.
+  /// A user with a password, or a public NKey with its seed, or a JWT with a seed, or a token
+  /// alone; NULL for none.
   const char *user, *password;
   const char *public_key, *jwt, *seed;
   const char *token;

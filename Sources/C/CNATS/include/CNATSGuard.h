@@ -1,9 +1,9 @@
-// Checks what a NATS server sends before libnats parses it. libnats 3.4, and 3.14 still, trusts the server: a
-// message size of 2147483647 makes its parser read outside of its buffer, and a server that is silent
-// after the first line makes it fill memory for ever.
+// Checks what a NATS server sends before libnats parses it. libnats 3.4 trusts the server, and so
+// does 3.14: a message size of 2147483647 makes its parser read outside of its buffer. In 3.4, a
+// server that is silent after its first line makes it fill memory for ever.
 //
-// This is only a check: a stream that fails it is cut. Guard.c has the rules, GuardedCalls.c puts them
-// between libnats and the network.
+// This is only a check: a stream that fails it is cut. Guard.c has the rules, GuardedCalls.c puts
+// them between libnats and the network.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 import CommandLineSupport
 import Platform
 
-/// Notifications between machines, each with a group and a bridge of its own, compared with the same
-/// messages over bare NATS (the baseline). Both have servers of their own, one for each turn.
+/// Notifications between machines, each with a group and a bridge of its own, compared with the
+/// same messages over bare NATS (the baseline). Both have a server of their own in each turn.
 enum LinkNotificationRows {
   static func report(_ run: BenchRun) throws -> BenchReport {
     let subjects = try RingSubjects(run, own: [try .link(), try .nats()], peers: [])
