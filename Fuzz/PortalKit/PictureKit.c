@@ -89,6 +89,7 @@ static void give_format(struct fb_pipewire_capture *self, struct kit_input *inpu
 static void remove_kit_buffer(struct fb_pipewire_capture *self, struct kit_buffer *buffer) {
   if (!buffer->isAdded) return;
   remove_buffer(self, &buffer->outer);
+  kit_require(self->newest != &buffer->outer, "the newest picture lies in a buffer that is gone");
   for (int i = 0; i < METAS; i++) free(buffer->metas[i].data);
   if (buffer->data.type == SPA_DATA_MemPtr) free(buffer->memory);
   if (buffer->data.fd >= 0) close((int)buffer->data.fd);

@@ -90,8 +90,9 @@ struct CameraTests {
         ["pipewiresrc", "path=\(node)", "!", "video/x-raw,format=I420", "!", "fakesink"],
         environment: world.session.environment.merging(["GST_DEBUG": "pipewiresrc:5"]) { $1 })
       try reader.waitForErrors("format=(string)I420, width=(int)64, height=(int)48")
-      try producer.tell("size 96x80")
-      try reader.waitForErrors("format=(string)I420, width=(int)96, height=(int)80")
+      // Too large for the buffers that the reader has until then.
+      try producer.tell("size 1920x1080")
+      try reader.waitForErrors("format=(string)I420, width=(int)1920, height=(int)1080")
       #expect(upload.process.status == nil, "\(upload.transcript)")
       try reader.end(with: SIGKILL)
       try upload.end(with: SIGTERM)

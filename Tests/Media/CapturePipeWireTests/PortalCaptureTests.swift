@@ -93,6 +93,29 @@ struct PortalCaptureTests {
     }
   }
 
+  /// A time that cannot be is that of the arrival.
+  @Test func timesAreTheProducersIfTheyCanBe() throws {
+    try withWatchdog {
+      let world = try PortalWorld()
+      let portal = try world.portal()
+      let producer = try world.producer("timed")
+      defer {
+        portal.end()
+        producer.end()
+      }
+      let capture = try world.capture()
+      var subscriber = try world.subscriber()
+      let startNs = Int64(monotonicNowNs()) - 60_000_000_000
+      var lastNs = startNs
+      for _ in 0..<12 {
+        let picture = try #require(try subscriber.take(), "\(capture.transcript)")
+        #expect(picture.ptsNs > lastNs && picture.ptsNs <= Int64(monotonicNowNs()))
+        lastNs = picture.ptsNs
+      }
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test func cropIsTakenOver() throws {
     try withWatchdog {
       let world = try PortalWorld()

@@ -193,6 +193,17 @@ import Testing
     #expect(missing.errors.contains("/dev/null is not a camera"), "\(missing.errors)")
   }
 
+  /// A driver may take another mode than the one that it lists.
+  @Test(arguments: [("size", ["--size", "320x240"]), ("rate", ["--fps", "30"])])
+  func modeThatTheDriverReplacesIsRefusedIfItWasAskedFor(lie: String, options: [String]) throws {
+    let world = try CameraWorld()
+    let refused = try world.capture(options, before: ["lie=\(lie)"]).finish()
+    #expect(refused.status == .exited(1), "\(refused)")
+    #expect(refused.errors.contains(lie == "size" ? "160x240" : "15"), "\(refused.errors)")
+    let taken = try world.capture(["--duration", "0.5"], before: ["lie=\(lie)"]).finish()
+    #expect(taken.status == .exited(0), "\(taken)")
+  }
+
   private static let setupLies: Set = [
     "stride", "narrow", "small", "huge", "zero", "other", "fields", "output",
   ]
@@ -219,12 +230,25 @@ import Testing
     }
     let result = try capture.finish()
     #expect([.exited(0), .exited(1)].contains(result.status), "\(result.status) \(result.errors)")
+    // Half a picture is not published.
+    #expect(lie != "short" || lastNs == 0)
     #expect(!isFatal || result.status == .exited(1) && lastNs == 0, "\(result.errors)")
     if isFatal {
       let why = lie == "output" ? "is not a camera" : "says what cannot be"
       #expect(result.errors.contains(why), "\(result.errors)")
     }
     #expect(!result.errors.contains("\u{1b}"))
+  }
+
+  /// A picture that waits for its turn keeps its buffer, which the driver does not have.
+  @Test(arguments: ["userptr", "mmap"])
+  func bufferThatTheDriverDoesNotHaveIsRefused(memory: String) throws {
+    let world = try CameraWorld()
+    let capture = try world.capture(before: ["lie=twice", "fps=50", "memory=\(memory)"])
+    let subscriber = try world.subscriber(needing: Demand(rate: FrameRate(2)))
+    let result = try capture.finish()
+    #expect(result.status == .exited(1) && result.errors.contains("buffer 0"), "\(result)")
+    withExtendedLifetime(subscriber) {}
   }
 
   /// Encoded pictures are read in the driver's memory.
@@ -268,7 +292,7 @@ import Testing
     ])
   func encodedPicturesAreDecodedByTheOtherProgram(encoding: String, encoder: String) throws {
     let world = try CameraWorld()
-    let options = try world.picture(encoded: encoding, by: encoder)
+    let options = try world.picture(encoded: encoding, by: encoder) + ["lie=late"]
     let capture = try world.capture(
       ["--json", "--control", "brightness=7", "--orientation", "6"], before: options)
     let pictures = try world.pictures(count: 10)
@@ -277,8 +301,9 @@ import Testing
     for (earlier, later) in zip(pictures, pictures.dropFirst()) {
       #expect(later.ptsNs > earlier.ptsNs)
     }
-    // The driver's time, not that of the decoder.
+    // The driver's time, which is two seconds ago, not that of the decoder.
     #expect(pictures.allSatisfy { Int64($0.capturedAtNs) == $0.ptsNs })
+    #expect(pictures.allSatisfy { $0.receivedAtNs > $0.capturedAtNs + 1_900_000_000 })
     #expect(pictures.allSatisfy { $0.orientation.rawValue == 6 })
     let result = try capture.end(with: SIGINT)
     #expect(result.status == .exited(130), "\(result.errors)")

@@ -197,6 +197,7 @@ static int set_format(const struct camera *camera, struct v4l2_format *answer) {
   if (lies(camera, "small")) pix.sizeimage = 100;
   if (lies(camera, "huge")) pix.sizeimage = UINT32_MAX;
   if (lies(camera, "zero")) pix.width = 0;
+  if (lies(camera, "size")) pix.width /= 2;
   if (lies(camera, "other")) pix.pixelformat = 0xffffffff;
   if (lies(camera, "fields")) pix.field = V4L2_FIELD_INTERLACED;
   note(camera, "format %ux%u\n", wanted.width, wanted.height);
@@ -373,6 +374,7 @@ static int dequeue(struct camera *camera, pid_t thread, struct v4l2_buffer *answ
   if (lies(camera, "index")) answer->index = 77;
   if (lies(camera, "twice")) answer->index = 0;
   if (lies(camera, "sequence")) answer->sequence = (uint32_t)(camera->sequence * 2654435761u);
+  if (lies(camera, "late")) answer->timestamp.tv_sec -= 2;
   if (lies(camera, "future")) answer->timestamp.tv_sec += 1000000;
   if (lies(camera, "clock")) answer->timestamp = (struct timeval){-1, INT64_MIN};
   return 0;
@@ -396,6 +398,7 @@ static int act(struct camera *camera, pid_t thread, uint32_t request_code, void 
                                                       : &answer->parm.capture.timeperframe;
       *interval = (struct v4l2_fract){1, camera->fps};
       if (lies(camera, "interval")) *interval = (struct v4l2_fract){0, 0};
+      if (lies(camera, "rate")) interval->denominator /= 2;
       return 0;
     }
     case VIDIOC_REQBUFS: return request(camera, argument);

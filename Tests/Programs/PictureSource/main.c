@@ -8,7 +8,8 @@
 // `shrinking` (the file shrinks under its reader), `posing` (the same, called DMA-BUF),
 // `turned` (metadata say that picture N is turned by transform N mod 10, of which there are 8);
 // pictures with odd numbers do not count: `corrupted` and `marked` (the chunk, or the header, says
-// that they are damaged), `empty` (without bytes, as news of the cursor).
+// that they are damaged), `empty` (without bytes, as news of the cursor); `timed` (the time of
+// picture N is N mod 3: the truth, far ahead, long ago).
 // Each pixel has the number of the picture; in `damaged` those of the square alone. Lines on
 // standard input: `still`, `go`, `end`, or `size WIDTHxHEIGHT`.
 #if __has_include(<pipewire/pipewire.h>)
@@ -164,6 +165,12 @@ static void process(void *user) {
       spa_buffer_find_meta_data(buffer->buffer, SPA_META_VideoTransform, sizeof *turn);
   if (turn != NULL) turn->transform = number % 10;
   if (header != NULL) *header = (struct spa_meta_header){.pts = -1, .seq = number};
+  if (is("timed") && header != NULL) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ns = now.tv_sec * 1000000000ll + now.tv_nsec;
+    header->pts = number % 3 == 0 ? ns : number % 3 == 1 ? 2 * ns : 1;
+  }
   if (number % 2 == 1) {
     if (is("corrupted")) data->chunk->flags = SPA_CHUNK_FLAG_CORRUPTED;
     if (is("empty")) data->chunk->size = 0;
