@@ -35,15 +35,12 @@ package struct FormatTrial: ~Copyable {
     guard let count = try? IndexParts.byteCount(bytes[...], ofFile: bytes.count + 64),
       count >= Format.indexStartBytes + 64, count - 64 <= bytes.count
     else { return }
-    let head = bytes[..<(count - 64)]
-    let file =
-      head + keys.indexSigning.signature(of: Array(head), domain: .index) + bytes[(count - 64)...]
+    let head = Array(bytes[..<(count - 64)])
+    let file: [UInt8] =
+      head + keys.indexSigning.signature(of: head, domain: .index) + bytes[(count - 64)...]
     let signer = keys.indexSigning.publicKey
-    guard let index = try? StoreIndex(parsing: Array(file), of: group, signer: signer) else {
-      return
-    }
-    precondition(
-      index.signedBytes(of: group, by: keys.indexSigning) == Array(file), "another index")
+    guard let index = try? StoreIndex(parsing: file, of: group, signer: signer) else { return }
+    precondition(index.signedBytes(of: group, by: keys.indexSigning) == file, "another index")
   }
 
   /// A block of an index whose hash is right.

@@ -181,8 +181,9 @@ package final class EventLoop: Sendable {
     var events = unsafe InlineArray<16, epoll_event>(repeating: epoll_event())
     while let timeout = runJobs() {
       var span = unsafe events.mutableSpan
-      let count = unsafe span.withUnsafeMutableBufferPointer {
-        unsafe epoll_wait(epoll.number, $0.baseAddress, Int32($0.count), timeout)
+      let count = unsafe span.withUnsafeMutableBufferPointer { events -> Int32 in
+        guard let first = events.baseAddress else { return 0 }
+        return unsafe epoll_wait(epoll.number, first, Int32(events.count), timeout)
       }
       for index in 0..<max(0, Int(count)) {
         unsafe dispatch(id: events[index].data.u64, Events(rawValue: events[index].events))

@@ -36,8 +36,9 @@ package final class ReadySet: Sendable {
     var span = unsafe events.mutableSpan
     // SAFETY: at most as many events are written as the array has, and only those are read.
     unsafe span.withUnsafeMutableBufferPointer { events in
+      guard let first = events.baseAddress else { return }
       let count = unsafe epoll_wait(
-        epoll.number, events.baseAddress, Int32(events.count), deadline.milliseconds)
+        epoll.number, first, Int32(events.count), deadline.milliseconds)
       for index in 0..<max(0, Int(count)) { unsafe body(events[index].data.u64) }
     }
   }
