@@ -34,12 +34,13 @@ package final class NoteExchange: Sendable {
     /// First word: posts made here for others; second: local posts that the server has
     /// acknowledged; third: the stamp of the present state.
     let place: NoteLedger.Place
+    /// First word: the state that has this stamp; second: the machine that set it, which decides
+    /// between equal stamps.
+    let stamped: NoteLedger.Place
     var observation: Observation?
     /// The local posts up to the note in flight; nil if no note is in flight.
     var inFlight: UInt64?
     var sentAtNs: UInt64 = 0
-    /// The machine that set the present state, which decides between equal stamps.
-    var stampedBy: UInt64 = 0
     var newest: Note?
   }
 
@@ -88,13 +89,14 @@ package final class NoteExchange: Sendable {
     state.withLock { state in
       let key = NoteLedger.key(of: text)
       let place = state.ledger.place(of: key)
+      let stamped = state.ledger.place(of: NoteLedger.stateKey(of: text))
       let isFirst = state.ledger.get(.third, at: place) == 0
       if isFirst {
-        // Posts from before the first bridge do not cross.
+        // Posts from before the first bridge do not cross; a state from before does.
         state.ledger.set(generation, .first, at: place)
         state.ledger.set(1, .third, at: place)
       }
-      state.names[text] = Name(name: name, place: place)
+      state.names[text] = Name(name: name, place: place, stamped: stamped)
     }
     let observation = try center.observe(name) { [weak self] _ in self?.poll(text) }
     state.withLock { $0.names[text]?.observation = observation }
@@ -115,12 +117,10 @@ package final class NoteExchange: Sendable {
       state.inFlight[state.position] = text
       name.inFlight = ledger.local
       name.sentAtNs = monotonicNowNs()
-      name.stampedBy = machineID
-      let stamp = min(ledger.stamp + 1, Note.maximumStamp - 1)
-      state.ledger.set(stamp, .third, at: name.place)
+      let value = (try? center.state(of: name.name)) ?? 0
       let note = Note(
-        machine: machine, machineID: machineID, position: state.position, stamp: stamp,
-        state: (try? center.state(of: name.name)) ?? 0, name: text)
+        machine: machine, machineID: machineID, position: state.position,
+        stamp: stamp(for: value, ledger.stamp, name, state), state: value, name: text)
       name.newest = note
       state.names[text] = name
       state.figures.sent += 1
@@ -128,6 +128,29 @@ package final class NoteExchange: Sendable {
       return note
     }
     if let note { _ = send(note) }
+  }
+
+  /// The stamp of a note: a new one for a new state. A post alone says nothing about a state that
+  /// another machine set, and so cannot take the place of that machine's next one: 0.
+  private func stamp(
+    for value: UInt64, _ present: UInt64, _ name: Name, _ state: borrowing State
+  ) -> UInt64 {
+    let setter = state.ledger.get(.second, at: name.stamped)
+    if value == state.ledger.get(.first, at: name.stamped), setter != 0 {
+      return setter == machineID ? present : 0
+    }
+    let stamp = min(present + 1, Note.maximumStamp - 1)
+    note(value, stamp, of: machineID, name, state)
+    return stamp
+  }
+
+  private func note(
+    _ value: UInt64, _ stamp: UInt64, of setter: UInt64, _ name: Name, _ state: borrowing State
+  ) {
+    // The stamp last: a bridge killed before that claims no more than it did.
+    state.ledger.set(value, .first, at: name.stamped)
+    state.ledger.set(setter, .second, at: name.stamped)
+    state.ledger.set(stamp, .third, at: name.place)
   }
 
   private struct Counts {
@@ -215,7 +238,7 @@ package final class NoteExchange: Sendable {
 
   /// Whether a note is new. Sets its state if that is the newest.
   private func accept(_ note: Note, _ state: inout State) -> Bool {
-    guard var name = state.names[note.name] else {
+    guard let name = state.names[note.name] else {
       state.figures.refused += 1
       return false
     }
@@ -227,14 +250,13 @@ package final class NoteExchange: Sendable {
       return false
     }
     let stamp = state.ledger.get(.third, at: name.place)
-    if (note.stamp, note.machineID) > (stamp, name.stampedBy) {
+    let setter = state.ledger.get(.second, at: name.stamped)
+    if (note.stamp, note.machineID) > (stamp, setter) {
       do throws(NotifyError) { try center.setState(note.state, of: name.name) } catch {
         state.figures.refused += 1
         return false
       }
-      state.ledger.set(note.stamp, .third, at: name.place)
-      name.stampedBy = note.machineID
-      state.names[note.name] = name
+      self.note(note.state, note.stamp, of: note.machineID, name, state)
     }
     return true
   }

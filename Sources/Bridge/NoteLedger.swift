@@ -47,6 +47,9 @@ struct NoteLedger: ~Copyable, Sendable {
   /// to take the place of a local name.
   static func key(of name: String) -> UInt64 { hash(name, from: 0) | 1 }
 
+  /// Of the record about a name's state. No name has a zero byte.
+  static func stateKey(of name: String) -> UInt64 { key(of: name + "\0") }
+
   static func key(of name: String, from machineID: UInt64) -> UInt64 {
     max(2, hash(name, from: machineID) & ~1)
   }

@@ -69,17 +69,40 @@ import Testing
   @Test func bridgeThatWasKilledLearnsTheNewestStateOnce() throws {
     try withWatchdog {
       let server = try NATSServer()
-      let all = try machines("one", "two", server: server)
+      let all = try machines("one", "two", "three", server: server)
       try all[0].post("a.b", state: 1)
-      try all[1].waitFor("a.b", state: 1)
+      for machine in all.dropFirst() { try machine.waitFor("a.b", state: 1) }
       try all[1].disconnect(with: SIGKILL)
       for number in 2...20 { try all[0].post("a.b", state: UInt64(number)) }
+      // Then the server has them all.
+      try all[2].waitFor("a.b", state: 20)
       // Posts of the machine whose bridge is dead cross later.
       try all[1].post("a.c", state: 3)
       try all[1].connect(to: server.address)
       try all[1].waitFor("a.b", state: 20)
       try all[0].waitFor("a.c", state: 3)
       #expect(try all[1].generation("a.b") == 2)
+    }
+  }
+
+  /// Whichever of the two machines has the greater ID, which decides between equal stamps.
+  @Test func postWithoutANewStateTakesNoStateBack() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", "three", server: server)
+      try all[0].post("a.b", state: 1)
+      for machine in all { try machine.waitFor("a.b", state: 1) }
+      for (setter, poster) in [(0, 1), (1, 0)] {
+        let state = UInt64(10 + setter)
+        try all[setter].disconnect(with: SIGKILL)
+        // Posted before this machine can know of the new state.
+        let generation = try all[2].generation("a.b")
+        try all[poster].post("a.b")
+        try waitUntil("the post has crossed") { try all[2].generation("a.b") > generation }
+        try all[setter].post("a.b", state: state)
+        try all[setter].connect(to: server.address)
+        for machine in all { try machine.waitFor("a.b", state: state) }
+      }
     }
   }
 

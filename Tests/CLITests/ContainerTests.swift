@@ -99,13 +99,14 @@ struct ContainerTests {
   func memberWhoseNamespaceLacksThePublishersUserIsRefused(_ mapping: String) throws {
     let user = try TestUser()
     try outside("group", "grant", "extension", "--uid", "\(user.uid)").requireSuccess()
-    let pictures = root.file("pictures")
-    _ = try output(of: "mkdir", ["--mode=777", pictures])
     let capture = try contained("capture", "test", "--stream", "shared")
     try wait(for: "shared", in: ["streams"])
     var command = try user.command(
       "framebus",
-      ["snapshot", "shared", pictures + "/now.png", "--root", root.path, "--group", "a.b"])
+      [
+        "upload", "null", "--stream", "shared", "--frames", "1", "--root", root.path, "--group",
+        "a.b",
+      ])
     let program = try #require(command.firstIndex(of: "env"))
     command.insert(contentsOf: ["unshare", "--user", mapping], at: program)
     let refused = try run(command[0], Array(command.dropFirst()), directory: "/")

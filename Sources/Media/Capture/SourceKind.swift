@@ -163,6 +163,7 @@ extension SourceKind {
     rate: drawnRate
   ) { argument throws(SourceSpecificationError) in .window(try WindowSelector(argument ?? "")) }
 
+  /// What the user chooses in the dialog of the desktop's portal.
   public static let portal = SourceKind(
     "portal[:monitor|window|virtual]", "What the user of a Wayland desktop chooses",
     needs: .grant, options: [.fps, .cursor], rate: drawnRate

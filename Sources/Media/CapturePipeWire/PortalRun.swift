@@ -180,7 +180,10 @@
       }
       malformedCount = 0
       let nowNs = monotonicNowNs()
-      loan.metadata.capturedAtNs = isNew ? Self.moment(picture.ptsNs, nowNs: nowNs) : nowNs
+      // Who has come since the picture was made sees what the screen shows now.
+      let isOfNow = owesFrame || !isNew
+      loan.metadata.capturedAtNs =
+        isOfNow ? nowNs : Self.moment(picture.ptsNs, nowNs: nowNs)
       // Times increase, whatever a producer says.
       lastPtsNs = max(lastPtsNs &+ 1, Int64(loan.metadata.capturedAtNs))
       loan.metadata.ptsNs = lastPtsNs
