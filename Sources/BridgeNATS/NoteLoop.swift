@@ -46,6 +46,9 @@
           note.bytes, to: prefix + BridgeSubjects.token(note.name),
           reply: "\(inbox).\(note.position)")
       }
+      // Before anything is said of a connection: every post from then on crosses. Refusals are said
+      // when this is done again.
+      _ = exchange.follow(core.group.bridgePolicy.notifications)
     }
 
     private func listen() throws(NATSError) -> Listeners {
