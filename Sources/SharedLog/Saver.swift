@@ -112,7 +112,7 @@ final class Saver: Sendable {
       let isIdle = idlePolls >= Self.idlePolls
       segment.setAttention(isIdle ? .asleep : .dozing)
       // Checked again, because a thread that appended earlier may not have seen the new state.
-      if isIdle, segment.batch(limit: 1) != nil { continue }
+      if isIdle, segment.batch(limit: 1) != nil || segment.skipLostRecords() { continue }
       sleep(seen, until: isIdle ? .never : .after(Self.interval))
     }
     if segment.savedEnd == segment.end { removeSegment() }

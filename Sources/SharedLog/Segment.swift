@@ -282,6 +282,23 @@ final class Segment: Sendable {
       batch.ranges, of: memory, to: file, at: offset, isDurable: isDurable)
   }
 
+  /// Skips unsaved records that were truncated away, up to the next whole one. Readers count them
+  /// as missing, by their numbers.
+  /// - Returns: false if no page was lost, or no whole record follows.
+  func skipLostRecords() -> Bool {
+    guard memory.isLost else { return false }
+    // Relaxed: only the caller's thread changes it.
+    var position = saved.load(ordering: .relaxed)
+    let end = end
+    repeat {
+      position += UInt64(LG_ALIGNMENT)
+      if position >= end { return false }
+      // SYNC mark/scan: acquire side.
+    } while memory.loadSequential64(at: offset(of: position)) != header.nonce ^ position
+    saved.store(position, ordering: .releasing)
+    return true
+  }
+
   /// Frees the space of saved records.
   func release(_ batch: Batch) {
     // Pairs with `reserve`.

@@ -53,6 +53,19 @@ import Testing
     expect(mapping.isLost, true)
   }
 
+  @Test func noThreadLosesWhatItStoredWhenAllMeetTheLossAtOnce() throws {
+    let mapping = try GuardedMapping(file, byteCount: 8192)
+    for round in 1...2000 {
+      try file.setByteCount(0)
+      DispatchQueue.concurrentPerform(iterations: 4) { thread in
+        mapping.storeReleasing32(UInt32(round), at: 4 * thread)
+      }
+      for thread in 0..<4 { expect(mapping.loadAcquiring32(at: 4 * thread), UInt32(round)) }
+      try file.setByteCount(8192)
+      try mapping.renew(file)
+    }
+  }
+
   @Test func theLossOfOneMappingIsNotAnothers() throws {
     let first = try GuardedMapping(file, byteCount: 8192)
     let other = try Directory(path: root.path).makeFile("other", byteCount: 4096, mode: 0o600)

@@ -129,6 +129,22 @@ import Testing
     #expect(try world.messages() == ["before", "after"])
   }
 
+  @Test func linesAfterUnsavedOnesThatWereTruncatedAwayAreSaved() throws {
+    let log = try world.log()
+    // Nothing can be saved while the directory is away.
+    let logs = world.group.logsPath
+    try FileManager.default.moveItem(atPath: logs, toPath: logs + ".away")
+    log.append(.info, "lost")
+    let path = world.group.logSegmentsPath + "/\(log.runName).segment"
+    try output(of: "truncate", ["--size=0", path])
+    log.append(.info, "after")
+    try FileManager.default.moveItem(atPath: logs + ".away", toPath: logs)
+    try log.flush()
+    log.append(.info, "last")
+    try log.close()
+    #expect(try world.messages() == ["after", "last"])
+  }
+
   @Test func invalidSegmentOfDeadRunHasNoLines() throws {
     let worker = try world.worker("write", "count=50", "hold=1")
     try worker.waitForOutput("done")

@@ -51,12 +51,7 @@ import Synchronization
   /// Maps the file again at the same address, once it has its bytes again. Other threads may
   /// continue: each of their accesses sees either the private page or the file's.
   package borrowing func renew(_ file: borrowing Descriptor) throws(SystemError) {
-    // First, so that a loss from now on is noted.
-    linux_guard_renew(guardNumber)
-    // SAFETY: replaces pages of this mapping, to which no pointer outside this type exists.
-    let address = unsafe mmap(
-      base, byteCount, protection, MAP_SHARED | MAP_FIXED, file.number, 0)
-    guard unsafe address != MAP_FAILED else { throw .last("mmap") }
+    guard linux_guard_renew(guardNumber, file.number, protection) == 0 else { throw .last("mmap") }
     unsafe linux_keep_from_children(base, byteCount)
   }
 
