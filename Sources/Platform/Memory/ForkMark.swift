@@ -4,24 +4,28 @@ import Glibc
 /// a system call: the kernel clears the mark's page in children (`MADV_WIPEONFORK`, Linux 4.14).
 @safe package final class ForkMark: @unchecked Sendable {  // because the word is written once
 
-  /// SAFETY: a page that is never unmapped; nil if the kernel cannot clear it in children.
-  private let word: UnsafeMutablePointer<UInt32>?
+  /// SAFETY: never unmapped.
+  private let word: UnsafeMutablePointer<UInt32>
 
   package init() {
-    let page = unsafe mmap(
-      nil, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-    guard unsafe page != MAP_FAILED, let page = unsafe page,
-      unsafe madvise(page, 4096, Int32(MADV_WIPEONFORK)) == 0
-    else {
-      unsafe word = nil
-      return
-    }
-    unsafe word = page.bindMemory(to: UInt32.self, capacity: 1)
-    unsafe word?.pointee = 1
+    unsafe word = memoryClearedInChildren(byteCount: 4).bindMemory(to: UInt32.self, capacity: 1)
+    unsafe word.pointee = 1
   }
 
-  @inline(__always)
-  package var isInChild: Bool { unsafe word?.pointee == 0 }
+  package var isInChild: Bool { unsafe word.pointee == 0 }
+}
+
+/// New memory of zeros, which the kernel fills with zeros again in forked children, if it can
+/// (Linux 4.14). Traps if there is none, as Swift does where memory is short.
+@unsafe package func memoryClearedInChildren(byteCount: Int) -> UnsafeMutableRawPointer {
+  let start = unsafe mmap(
+    nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+  guard unsafe start != MAP_FAILED, let start = unsafe start else {
+    fatalError("no memory: mmap of \(byteCount) bytes: \(SystemError.last("mmap").reason)")
+  }
+  // SAFETY: its own pages.
+  unsafe madvise(start, byteCount, Int32(MADV_WIPEONFORK))
+  return unsafe start
 }
 
 /// Has the kernel fill memory with zeros in forked children (`MADV_WIPEONFORK`). A child keeps its

@@ -46,12 +46,24 @@ protocol Handled: AnyObject {
   private static let kindBits: UInt = 5
   private static let capacity = 1 << 16
 
-  /// SAFETY: room for `capacity` entries, never freed; the first `count` are initialised, before
-  /// `count` says so. An object is retained from `reserve` to `release`.
-  private let entries = UnsafeMutablePointer<Entry>.allocate(capacity: HandleTable.capacity)
-  private let count = Atomic<Int>(0)
-  private let free = Mutex<[Int]>([])
+  /// SAFETY: one entry for each index that a handle can have, never freed. Zeros are an entry
+  /// without an object, so none is initialised before its use, and in a forked child, where the
+  /// kernel clears them, no handle is valid. An object is retained from `reserve` to `release`.
+  private let entries: UnsafeMutablePointer<Entry>
+  private let unused = Mutex(Unused())
   private let fork = ForkMark()
+
+  private struct Unused {
+    /// The entries from here on were never used.
+    var end = 0
+    var released: [Int] = []
+  }
+
+  private init() {
+    unsafe entries = memoryClearedInChildren(
+      byteCount: Self.capacity * MemoryLayout<Entry>.stride
+    ).bindMemory(to: Entry.self, capacity: Self.capacity)
+  }
 
   /// Adds an object, which the table retains until `remove`.
   func add<Object: Handled>(_ object: Object) throws(CFailure) -> OpaquePointer? {
@@ -63,14 +75,11 @@ protocol Handled: AnyObject {
     _ object: Object, part: Int = 0
   ) throws(CFailure) -> Int {
     try requireParent()
-    let index = free.withLock { free -> Int? in
-      if let index = free.popLast() { return index }
-      // Relaxed: the lock orders the writers.
-      let next = count.load(ordering: .relaxed)
-      guard next < Self.capacity else { return nil }
-      unsafe (entries + next).initialize(to: Entry())
-      count.store(next + 1, ordering: .releasing)
-      return next
+    let index = unused.withLock { unused -> Int? in
+      if let index = unused.released.popLast() { return index }
+      guard unused.end < Self.capacity else { return nil }
+      defer { unused.end += 1 }
+      return unused.end
     }
     guard let index else {
       throw CFailure(
@@ -164,7 +173,7 @@ protocol Handled: AnyObject {
       unsafe Unmanaged<AnyObject>.fromOpaque(object).release()
     }
     unsafe entries[index].object = nil
-    free.withLock { $0.append(index) }
+    unused.withLock { $0.released.append(index) }
   }
 
   @inline(__always)
@@ -172,8 +181,7 @@ protocol Handled: AnyObject {
     let bits = UInt(bitPattern: handle)
     let index = Int(bits & (1 << Self.indexBits - 1))
     guard bits >> Self.indexBits & (1 << Self.kindBits - 1) == kind.rawValue,
-      index < count.load(ordering: .acquiring),
-      unsafe entries[index].stamp.load(ordering: .acquiring) == bits, !fork.isInChild
+      unsafe entries[index].stamp.load(ordering: .acquiring) == bits
     else { throw wrong(kind) }
     return index
   }
