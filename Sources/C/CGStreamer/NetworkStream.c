@@ -146,6 +146,41 @@ char *fb_network_trust(const char *path) {
   return NULL;
 }
 
+static bool reads_addresses(GstPluginFeature *feature) {
+  return GST_IS_ELEMENT_FACTORY(feature) &&
+         gst_element_factory_get_uri_type(GST_ELEMENT_FACTORY(feature)) == GST_URI_SRC;
+}
+
+// A plugin that pipelines need is loaded first: loading it would add its elements again.
+static void remove_readers(GstRegistry *registry, GstPlugin *plugin, const char *kept) {
+  const char *name = gst_plugin_get_name(plugin);
+  GList *features = gst_registry_get_feature_list_by_plugin(registry, name);
+  bool hasReaders = false, isNeeded = strcmp(name, "coreelements") == 0;
+  for (GList *at = features; at != NULL; at = at->next) {
+    if (g_strcmp0(GST_OBJECT_NAME(at->data), kept) == 0) isNeeded = true;
+    if (reads_addresses(at->data)) hasReaders = true;
+  }
+  if (hasReaders && !isNeeded) gst_registry_remove_plugin(registry, plugin);
+  if (hasReaders && isNeeded) {
+    GstPlugin *loaded = gst_plugin_load(plugin);
+    for (GList *at = features; at != NULL; at = at->next) {
+      bool isKept = g_strcmp0(GST_OBJECT_NAME(at->data), kept) == 0;
+      if (reads_addresses(at->data) && !isKept) gst_registry_remove_feature(registry, at->data);
+    }
+    if (loaded != NULL) gst_object_unref(loaded);
+  }
+  gst_plugin_feature_list_free(features);
+}
+
+void fb_network_keep_only(const char *element) {
+  GstRegistry *registry = gst_registry_get();
+  GList *plugins = gst_registry_get_plugin_list(registry);
+  for (GList *at = plugins; at != NULL; at = at->next) {
+    remove_readers(registry, at->data, element);
+  }
+  gst_plugin_list_free(plugins);
+}
+
 // The first packet of an SRT caller: a handshake of version 4 (draft-sharabayko-srt, 3.2.1 and
 // 4.3.1), which a listener answers without keeping anything.
 static size_t write_induction(uint8_t packet[64]) {

@@ -1,6 +1,7 @@
 #if Media
   import CGStreamer
   import CGStreamerSystem
+  import Capture
 
   /// Starts GStreamer, once. It scans all plugins if its registry is outdated, which takes seconds.
   public func startGStreamer() throws(PipelineError) {
@@ -15,6 +16,16 @@
     guard let message = unsafe fb_network_trust(path) else { return }
     defer { unsafe g_free(message) }
     throw .badCertificates(reason: unsafe String(cString: message))
+  }
+
+  /// From now on GStreamer reads in this process no address but those of a stream's own kind. What
+  /// a server sends can name others: a playlist could name a file, and so publish it. To be called
+  /// by a program that runs a ``NetworkSource``, if nothing else in it needs GStreamer's sources.
+  public func restrictAddresses(to address: SourceAddress) throws(PipelineError) {
+    try startGStreamer()
+    let element = NetworkElements.element(reading: address.scheme)
+    // SAFETY: the text is read during the call.
+    unsafe fb_network_keep_only(element)
   }
 
   /// A pipeline that ends in one or several of our sinks. Its threads end with the last reference.

@@ -80,6 +80,7 @@ struct CaptureSource: ParsableCommand {
         try NetworkSecret(named: name, isBearer: address.web != nil, global)
       }
       if let file = capture.ca { try trustCertificates(in: file) }
+      try restrictAddresses(to: address)
       try role.run(
         NetworkSource(
           address, secret: secret, largest: settings.region,

@@ -194,6 +194,22 @@
       }
     }
 
+    @Test func playlistCannotNameAFileOfThisMachine() throws {
+      try withWatchdog {
+        let (port, folder) = (try bench.port(), try TemporaryRoot())
+        let (server, encoder) = try playlists(
+          port, in: folder, seconds: 6, options: "-hls_playlist_type vod")
+        #expect(try encoder.finish().status == .exited(0))
+        let text = try String(contentsOfFile: folder.file("v1.m3u8"), encoding: .utf8)
+        let local = text.replacing("v1", with: "file://\(folder.path)/v1")
+        #expect(local.contains("file:///"))
+        try local.write(toFile: folder.file("local.m3u8"), atomically: true, encoding: .utf8)
+        let failure = try bench.failure("hls:http://127.0.0.1:\(port)/local.m3u8")
+        #expect(failure.contains("the other side ended the stream"), "\(failure)")
+        try server.end(with: Signal.kill)
+      }
+    }
+
     @Test func eachFailureOfHLSHasItsOwnText() throws {
       try withWatchdog {
         let folder = try TemporaryRoot()

@@ -20,6 +20,10 @@ bool fb_network_sender_time(GstElement *pipeline, int64_t *wallAtZeroNs);
 /// Trusts the certificates of a PEM file instead of the system's, in the whole process. Returns the
 /// error message on failure; free it with g_free.
 char *fb_network_trust(const char *path);
+/// Removes from the whole process all elements of GStreamer that read addresses, but one, and the
+/// plugins that have them, but for the core's: what a server sends can name other addresses, such
+/// as a playlist a file. NULL removes all.
+void fb_network_keep_only(const char *element);
 
 /// Connects to a numeric address, by TCP, or by UDP with one packet that an SRT listener answers.
 /// Returns 0 if it is reached, else an errno; ETIMEDOUT without an answer in time.
