@@ -2,6 +2,9 @@
 
 #if __has_include(<gst/gst.h>)
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 struct fb_camera_nodes {
   GList *devices, *next;
@@ -9,17 +12,42 @@ struct fb_camera_nodes {
   GstCaps *caps;
 };
 
+// Connects to the user's server, as pipewire(1) says. -1 if that fails.
+static int connect_to_server(void) {
+  const char *name = g_getenv("PIPEWIRE_REMOTE");
+  const char *folder = g_getenv("PIPEWIRE_RUNTIME_DIR");
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (name == NULL) name = "pipewire-0";
+  if (folder == NULL) folder = g_get_user_runtime_dir();
+  gchar *path = name[0] == '/' ? g_strdup(name) : g_build_filename(folder, name, NULL);
+  gsize byteCount = g_strlcpy(address.sun_path, path, sizeof address.sun_path);
+  g_free(path);
+  if (byteCount >= sizeof address.sun_path) return -1;
+  int number = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (number >= 0 && connect(number, (struct sockaddr *)&address, sizeof address) != 0) {
+    close(number);
+    return -1;
+  }
+  return number;
+}
+
+// On a connection of its own: all of GStreamer's elements share one, on which the provider leaves
+// its listener behind (PipeWire 0.3.65), and so corrupts memory. And without starting it, because
+// it stops without its lock.
 struct fb_camera_nodes *fb_camera_nodes_new(void) {
   GstDeviceProvider *provider =
       gst_device_provider_factory_get_by_name("pipewiredeviceprovider");
   if (provider == NULL) return NULL;
-  struct fb_camera_nodes *nodes = NULL;
-  if (gst_device_provider_start(provider)) {
-    nodes = g_new0(struct fb_camera_nodes, 1);
-    nodes->devices = nodes->next = gst_device_provider_get_devices(provider);
-    gst_device_provider_stop(provider);
-  }
+  // GStreamer has one provider for all callers.
+  static GMutex lock;
+  g_mutex_lock(&lock);
+  int connection = connect_to_server();
+  g_object_set(provider, "fd", connection, NULL);
+  struct fb_camera_nodes *nodes = g_new0(struct fb_camera_nodes, 1);
+  nodes->devices = nodes->next = gst_device_provider_get_devices(provider);
+  g_mutex_unlock(&lock);
   gst_object_unref(provider);
+  if (connection >= 0) close(connection);
   return nodes;
 }
 

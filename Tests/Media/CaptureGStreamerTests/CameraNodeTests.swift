@@ -36,9 +36,11 @@ struct CameraNodeTests {
   }
 
   /// The brightness of the next picture: all pixels of a node have one colour.
-  private func luma(_ subscriber: inout Subscriber, after lastNs: inout Int64) throws -> UInt8 {
+  private func luma(
+    _ subscriber: inout Subscriber, after lastNs: inout Int64, of capture: RunningProgram
+  ) throws -> UInt8 {
     guard case .frame(let lease) = try subscriber.next(until: .after(.seconds(60))) else {
-      throw HarnessError("no picture comes")
+      throw HarnessError("no picture comes: \(capture.transcript)")
     }
     #expect(lease.metadata.ptsNs > lastNs)
     lastNs = lease.metadata.ptsNs
@@ -78,17 +80,18 @@ struct CameraNodeTests {
       var subscriber = try Subscriber(
         StreamName("camera"), in: group, waitingForPublisherUntil: .after(.seconds(60)))
       var lastNs: Int64 = 0
-      for _ in 0..<5 { #expect(abs(Int(try luma(&subscriber, after: &lastNs)) - 81) < 4) }
+      func luma() throws -> Int { Int(try self.luma(&subscriber, after: &lastNs, of: capture)) }
+      for _ in 0..<5 { #expect(abs(try luma() - 81) < 4) }
       camera.process.end(with: SIGKILL)
       try capture.waitForErrors("the stream is paused until the camera is back")
       camera = try node("desk", "Desk_Camera", pattern: "green")
       try capture.waitForErrors("the camera is back")
-      var brightness = try luma(&subscriber, after: &lastNs)
+      var brightness = try luma()
       // Pictures that were published before.
-      while abs(Int(brightness) - 81) < 4 { brightness = try luma(&subscriber, after: &lastNs) }
+      while abs(brightness - 81) < 4 { brightness = try luma() }
       for _ in 0..<5 {
-        #expect(abs(Int(brightness) - 145) < 4, "\(brightness)")
-        brightness = try luma(&subscriber, after: &lastNs)
+        #expect(abs(brightness - 145) < 4, "\(brightness)")
+        brightness = try luma()
       }
       #expect(try capture.end(with: SIGINT).status == .exited(130), "\(capture.transcript)")
       withExtendedLifetime((other, camera)) {}
