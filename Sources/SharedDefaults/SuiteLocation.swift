@@ -10,8 +10,8 @@ struct SuiteLocation: ~Copyable, Sendable {
   private let ownerID: UInt32?
 
   init(_ name: SuiteName, in group: AppGroup) throws(DefaultsError) {
-    self.name = name
     directory = try Self.directory(of: group)
+    self.name = name
     ownerID = currentUserID() == 0 ? group.ownerID : nil
   }
 

@@ -21,12 +21,12 @@ struct LogFiles: ~Copyable {
     _ name: RunName, _ header: RunHeader, _ options: LogOptions, logsPath: String,
     index: Int = 0
   ) throws(SystemError) {
+    directory = try Directory(path: logsPath)
     self.name = name
     self.header = header
     self.options = options
     self.logsPath = logsPath
     self.index = index
-    directory = try Directory(path: logsPath)
   }
 
   /// Limit for one user in one role: many short runs make many small files.

@@ -30,8 +30,8 @@ import Testing
     trial.indexInBlocks(inBlocks)
     let headCount = (Int(inBlocks[12]) | Int(inBlocks[13]) << 8) - 64
     let head = Array(inBlocks[..<headCount])
-    let blocksFile =
-      head + trial.keys.indexSigning.signature(of: head, domain: .index) + inBlocks[headCount...]
+    let signature = trial.keys.indexSigning.signature(of: head, domain: .index)
+    let blocksFile = head + signature + Array(inBlocks[headCount...])
     let signer = trial.keys.indexSigning.publicKey
     #expect(
       try StoreIndex(parsing: blocksFile, of: trial.group, signer: signer)

@@ -39,13 +39,20 @@ struct SemaphoreWorld {
 }
 
 extension RunningProgram {
+  /// The number of `futex(2)`; that of `futex_waitv(2)` is 449 on every architecture.
+  #if arch(arm64)
+    private static let futex = 98
+  #else
+    private static let futex = 202
+  #endif
+
   /// Waits until the process sleeps in `futex_waitv(2)` or `futex(2)`, according to
   /// `/proc/PID/syscall`.
   func waitUntilAsleep() throws {
     try waitForOutput("waiting")
     try waitUntil("\(name) sleeps") {
       let call = try? TestSupport.output(of: "cat", ["/proc/\(processID)/syscall"])
-      return ["449 ", "202 "].contains { call?.hasPrefix($0) == true }
+      return ["449 ", "\(Self.futex) "].contains { call?.hasPrefix($0) == true }
     }
   }
 }

@@ -69,6 +69,7 @@ package final class RunningProgram: Sendable {
   /// Waits for the end; after `limit` the watchdog kills the process and the test fails.
   @discardableResult
   package func finish(within limit: Duration = .seconds(120)) throws -> ProgramResult {
+    let limit = limit * timeoutFactor
     guard let status = process.wait(until: .after(limit)) else {
       process.end(with: SIGKILL)
       throw HarnessError("watchdog: `\(name)` still ran after \(limit)\n\(transcript)")
@@ -93,7 +94,7 @@ package final class RunningProgram: Sendable {
   private func wait(
     for text: String, in stream: ProgramOutput, named streamName: String, within limit: Duration
   ) throws {
-    guard stream.wait(until: .after(limit), for: { $0.contains(text) }) else {
+    guard stream.wait(until: .after(limit * timeoutFactor), for: { $0.contains(text) }) else {
       throw HarnessError("`\(name)` never wrote “\(text)” to \(streamName)\n\(transcript)")
     }
   }

@@ -41,12 +41,16 @@ package final class TestUser: Sendable {
     _ program: String, _ arguments: [String], groups: [UInt32] = []
   ) throws -> [String] {
     let programs = try ReachablePrograms.shared.get()
-    let membership =
-      groups.isEmpty
-      ? ["--clear-groups"] : ["--groups=" + groups.map(String.init).joined(separator: ",")]
-    return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", "--inh-caps=-all"] + membership
-      + ["env"] + (programs.libraryPath.map { ["LD_LIBRARY_PATH=\($0)"] } ?? [])
-      + [try programs.path(of: program)] + arguments
+    var command = ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", "--inh-caps=-all"]
+    if groups.isEmpty {
+      command.append("--clear-groups")
+    } else {
+      command.append("--groups=" + groups.map(String.init).joined(separator: ","))
+    }
+    command.append("env")
+    if let path = programs.libraryPath { command.append("LD_LIBRARY_PATH=\(path)") }
+    command.append(try programs.path(of: program))
+    return command + arguments
   }
 
   /// Runs a program as this user until it ends.

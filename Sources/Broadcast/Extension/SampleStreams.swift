@@ -74,12 +74,12 @@ struct SampleStreams: ~Copyable {
     _ sources: SampleSources, published: Set<SampleBufferType>, in group: AppGroup, _ wake: Wake,
     acceptingFromNs acceptedFromNs: UInt64?
   ) throws(SystemError) {
+    set = try SubscriberSet()
     self.sources = sources
     self.published = published
     self.group = group
     self.wake = wake
     self.acceptedFromNs = acceptedFromNs
-    set = try SubscriberSet()
   }
 
   /// Returns and clears the events since the last call.

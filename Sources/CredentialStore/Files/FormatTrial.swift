@@ -36,8 +36,8 @@ package struct FormatTrial: ~Copyable {
       count >= Format.indexStartBytes + 64, count - 64 <= bytes.count
     else { return }
     let head = Array(bytes[..<(count - 64)])
-    let file: [UInt8] =
-      head + keys.indexSigning.signature(of: head, domain: .index) + bytes[(count - 64)...]
+    let signature = keys.indexSigning.signature(of: head, domain: .index)
+    let file = head + signature + Array(bytes[(count - 64)...])
     let signer = keys.indexSigning.publicKey
     guard let index = try? StoreIndex(parsing: file, of: group, signer: signer) else { return }
     precondition(index.signedBytes(of: group, by: keys.indexSigning) == file, "another index")

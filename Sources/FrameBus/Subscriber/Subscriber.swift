@@ -90,12 +90,19 @@ public struct Subscriber: ~Copyable, Sendable {
       Rendezvous(
         stream: stream, group: group, hello: options.hello, demand: options.demand), doorbell)
     let attachment = try search.run(until: deadline, stop: stop)
+    self.init(options, doorbell, eventSource, search)
+    attach(to: attachment)
+  }
+
+  private init(
+    _ options: SubscriberOptions, _ doorbell: Doorbell, _ eventSource: EventSource?,
+    _ search: consuming PublisherSearch
+  ) {
     self.options = options
     demand = options.demand
     self.doorbell = doorbell
     self.eventSource = eventSource
     self.search = search
-    attach(to: attachment)
   }
 
   /// How often to look for a publisher whose start cannot be observed.

@@ -21,6 +21,7 @@ struct RGBLayout: Hashable, Sendable {
 
   /// Converts the whole picture to three planes of bytes, one after the other.
   /// - Parameter first: the offset of the first plane in `planes`.
+  @_lifetime(planes: copy planes)
   func convert(
     _ bytes: RawSpan, of format: FrameFormat, into planes: inout MutableRawSpan, at first: Int
   ) {

@@ -32,11 +32,11 @@ package struct WholeStream: ~Copyable {
     _ stream: StreamName, in group: AppGroup, _ requested: Options,
     waitingForPublisherUntil deadline: Deadline?, stop: StopSignal
   ) throws(SubscriberError) {
+    let askedNs = monotonicNowNs()
+    let attached = try Self.attach(stream, group, requested, until: deadline, stop)
     self.stream = stream
     self.group = group
     self.requested = requested
-    let askedNs = monotonicNowNs()
-    let attached = try Self.attach(stream, group, requested, until: deadline, stop)
     start = attached.isLossless ? nil : FreshStart(askedNs: askedNs)
     subscriber = attached.subscriber
   }

@@ -175,14 +175,16 @@ public struct Y4MWriter: Sendable {
     to result: inout [UInt8]
   ) {
     let (columns, rows) = size(of: component)
+    var index = result.count
+    result += repeatElement(0, count: rows * columns)
+    var samples = result.mutableSpan
     for row in 0..<rows {
       let start = plane.offset + row * plane.stride + first
-      result.append(addingCapacity: columns) { output in
-        for column in 0..<columns {
-          // SAFETY: any byte is a sample; the load is checked against the span.
-          output.append(
-            unsafe bytes.unsafeLoad(fromByteOffset: start + column * step, as: UInt8.self))
-        }
+      for column in 0..<columns {
+        // SAFETY: any byte is a sample; the load is checked against the span.
+        samples[index] = unsafe bytes.unsafeLoad(
+          fromByteOffset: start + column * step, as: UInt8.self)
+        index += 1
       }
     }
   }

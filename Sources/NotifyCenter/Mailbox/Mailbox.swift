@@ -41,7 +41,7 @@ public struct Mailbox: ~Copyable, Sendable {
   private var lastTag = listenTimerTag
   /// Tags that the kernel reported ready, served before the kernel is asked again.
   private var readyTags: [UInt64] = []
-  private var inbox = MailboxInbox()
+  private var inbox: MailboxInbox
   /// Fires when to listen again, after there was no descriptor left for a sender.
   private let listenTimer: TimerDescriptor
 
@@ -66,6 +66,7 @@ public struct Mailbox: ~Copyable, Sendable {
       self.listener = listener
       self.ready = ready
       self.listenTimer = listenTimer
+      inbox = MailboxInbox()
     } catch { throw .system(error) }
   }
 

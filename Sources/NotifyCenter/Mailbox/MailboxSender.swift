@@ -34,7 +34,7 @@ public struct MailboxSender: ~Copyable, Sendable {
   private var lastSequence: UInt64 = 0
   private let search: OwnerSearch
   private var socket: MessageSocket
-  private var inbox = MailboxInbox()
+  private var inbox: MailboxInbox
   /// Why the connection is unusable; nil if it is usable.
   private var failure: MailboxError?
 
@@ -54,6 +54,7 @@ public struct MailboxSender: ~Copyable, Sendable {
     self.name = name
     self.search = search
     self.socket = socket
+    inbox = MailboxInbox()
   }
 
   /// Sends a letter. When this returns, the letter reaches the owner even if this process dies at

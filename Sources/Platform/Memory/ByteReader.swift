@@ -9,20 +9,20 @@ package struct ByteReader: ~Copyable {
   package init(path: String) throws(SystemError) {
     // O_NONBLOCK: opening a FIFO without a writer would block, and a stop could not end it.
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
-    self.path = path
     // SAFETY: `open` reads the string during the call only.
     descriptor = Descriptor(
       owning: try retryingInterrupts("open", path: path) { unsafe open(path, flags) })
+    self.path = path
   }
 
   /// Reads standard input.
   package init(standardInput: Void) throws(SystemError) {
     let path = "standard input"
-    self.path = path
     descriptor = Descriptor(
       owning: try retryingInterrupts("fcntl", path: path) {
         fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
       })
+    self.path = path
   }
 
   /// Reads once, waiting until data is available.

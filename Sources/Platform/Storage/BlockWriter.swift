@@ -40,9 +40,9 @@ package struct BlockWriter: ~Copyable {
   /// - Parameter depth: 1…64.
   package init(_ file: consuming BlockFile, depth: Int) throws(SystemError) {
     precondition((1...64).contains(depth), "a depth of \(depth)")
+    scratch = try BlockMemory(count: 2 * depth)
     self.file = file
     self.depth = depth
-    scratch = try BlockMemory(count: 2 * depth)
     slots = (0..<depth).map { _ in Slot() }
     do throws(SystemError) {
       ring = try IOURing(entries: 2 * depth)

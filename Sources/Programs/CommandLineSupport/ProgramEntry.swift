@@ -131,5 +131,5 @@ func hoistedGlobalOptions(_ arguments: some Sequence<String>) -> [String] {
   // Options without a verb stay, and the parser reports them.
   if rest.isEmpty { return options }
   let end = rest.firstIndex(of: "--") ?? rest.endIndex
-  return rest[..<end] + options + rest[end...]
+  return Array(rest[..<end]) + options + Array(rest[end...])
 }

@@ -45,7 +45,7 @@ enum SuggestedCommand {
     }
     // Behind `--` they would belong to another program.
     guard let end = command.firstRange(of: " -- ") else { return command + options }
-    return command[..<end.lowerBound] + options + command[end.lowerBound...]
+    return String(command[..<end.lowerBound]) + options + String(command[end.lowerBound...])
   }
 
   /// A word that a POSIX shell reads as the text.
