@@ -104,7 +104,7 @@ struct BroadcastStart: ParsableCommand {
         """))
   var detach = false
   @Option(help: ArgumentHelp("Pipe of --detach, set by it.", visibility: .hidden))
-  var detachedTo: Int32?
+  var detachedTo: String?
   @Flag(help: "Refuse to start if a role cannot be sandboxed in full.")
   var requireConfinement = false
   @OptionGroup(title: "For the extension") var setup: SetupOptions
@@ -174,11 +174,11 @@ struct BroadcastStart: ParsableCommand {
     if detach { return try startDetachedHost() }
     // Before any thread starts, because all threads must block the signals.
     let signals = try SignalWatcher()
-    let detached = try detachedTo.map { try DetachedHost(reportingTo: $0) }
+    let detached = try detachedTo.flatMap { try DetachedHost(reportingTo: $0) }
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
     let saver = crashSaver
-    let manager = detached == nil ? ServiceManager() : nil
+    let manager = detached?.isService ?? true ? ServiceManager() : nil
     defer { saver?.wait() }
     let controller = try BroadcastController(in: group, heartbeat: manager?.heartbeat) { event in
       manager?.note(event)
