@@ -5,9 +5,10 @@ import NotifyCenter
 import Platform
 
 /// `framebus broadcast start --detach`. The command starts itself again, with a pipe, in a session
-/// without a terminal: as a service, if systemd runs for the user. That process asks, starts the roles and reports errors on the same terminal;
-/// once the broadcast is live, it lets go of the terminal and writes the command's exit status to
-/// the pipe. Before that, Ctrl-C and the end of the terminal stop the broadcast.
+/// without a terminal: as a service, if systemd runs for the user. That process asks, starts the
+/// roles and reports errors on the same terminal; once the broadcast is live, it lets go of the
+/// terminal and writes the command's exit status to the pipe. Before that, Ctrl-C and the end of
+/// the terminal stop the broadcast.
 extension BroadcastStart {
   /// Waits until the host that this starts has let go of the terminal.
   /// - Throws: the exit status that the host reports, or its own if it has ended before.

@@ -2,8 +2,8 @@ import ArgumentParser
 import CommandLineSupport
 import Platform
 
-/// `framebus broadcast start --detach` where systemd runs for the user: the host is a service, which
-/// systemd starts again if it is killed or its watchdog misses it.
+/// `framebus broadcast start --detach` where systemd runs for the user: the host is a service,
+/// which systemd starts again if it is killed or its watchdog misses it.
 extension BroadcastStart {
   /// As ``startDetachedHost()``. What the host prints and asks goes through this terminal too.
   func startService(
