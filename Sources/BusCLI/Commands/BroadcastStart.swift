@@ -100,7 +100,8 @@ struct BroadcastStart: ParsableCommand {
       discussion: """
         Exit status \(DetachedHost.notLiveStatus) if it runs, but its destination has not accepted \
         a sample: after the first failed attempt, or \(DetachedHost.timeoutSeconds) s. The same \
-        goes for a broadcast that another process has started.
+        goes for a broadcast that another process has started. Where systemd runs for the user, \
+        the host is a service, which it restarts after a kill if --yes agrees.
         """))
   var detach = false
   @Option(help: ArgumentHelp("Pipe of --detach, set by it.", visibility: .hidden))
