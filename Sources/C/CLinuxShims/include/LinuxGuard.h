@@ -14,7 +14,7 @@ enum { LINUX_GUARDED_RANGES = 1024 };
 int linux_guard(void *start, size_t byteCount);
 /// Whether a page of the range was lost.
 bool linux_guard_is_lost(int number);
-/// Maps a file over the whole range again, and clears the recorded loss. Returns 0, or -1 with errno.
+/// Maps a file over the whole range again and clears the recorded loss. Returns 0, or -1 and errno.
 int linux_guard_renew(int number, int descriptor, int protection);
 /// Ends the guard. The caller unmaps the range afterwards; no thread may access it meanwhile.
 void linux_unguard(int number);
