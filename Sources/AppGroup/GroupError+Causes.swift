@@ -45,10 +45,10 @@ func openTrusted(
 
 /// As ``openTrusted(_:_:makingMode:)``, but returns nil if the path does not exist.
 func openTrustedIfThere(
-  _ path: String, _ trusted: Set<UInt32>
+  _ path: String, _ trusted: Set<UInt32>, isPassage: Bool = false
 ) throws(GroupError) -> Directory? {
   do {
-    return try Directory.openTrusted(path: path, trusting: trusted)
+    return try Directory.openTrusted(path: path, trusting: trusted, isPassage: isPassage)
   } catch {
     if error.isNotFound { return nil }
     throw GroupError(error)

@@ -72,7 +72,8 @@ struct UserLocation {
       throw GroupError(
         .system, "the user database has no uid \(uid), so it has no home directory", advice: advice)
     }
-    guard let home = try openTrustedIfThere(account.home, trusted) else {
+    // A confined role may search it, but not list it.
+    guard let home = try openTrustedIfThere(account.home, trusted, isPassage: true) else {
       throw GroupError(
         .system, "the home directory of \(userText(uid)), \(account.home), is missing",
         advice: advice)

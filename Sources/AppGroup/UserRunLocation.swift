@@ -16,6 +16,7 @@ struct UserRunLocation {
 
   /// The directory for the volatile data of the groups in `state`.
   func find(for state: borrowing Directory) throws(GroupError) -> Directory {
+    if let directory = fromHost() { return directory }
     if let directory = try followed(in: state) { return directory }
     // A separate lock, because creating a group calls this with the location's lock held.
     let lock = try lockState(state, ".run-lock", ownerID: uid)
@@ -34,6 +35,15 @@ struct UserRunLocation {
       }
     }
     return directory
+  }
+
+  /// The directory that a confined process's host names: this process cannot read the machine's
+  /// name, by which the link is found.
+  private func fromHost() -> Directory? {
+    guard environmentValue(GroupVariables.confined) != nil,
+      let path = environmentValue(GroupVariables.run)
+    else { return nil }
+    return try? own(path)
   }
 
   /// - Returns: nil if the link or its target is missing or does not belong to this user.

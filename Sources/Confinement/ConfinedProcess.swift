@@ -1,3 +1,4 @@
+import AppGroup
 import Platform
 import Synchronization
 
@@ -5,7 +6,7 @@ import Synchronization
 /// can: it closes its memory to other processes of its user, and watches its memory budget.
 package enum ConfinedProcess {
   /// The environment variable that framebus-confine sets.
-  package static let variable = "FRAMEBUS_CONFINED"
+  package static let variable = GroupVariables.confined
 
   /// Exit status of a process that exceeded its memory budget.
   static let exceededStatus: Int32 = 122

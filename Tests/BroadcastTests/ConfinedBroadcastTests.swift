@@ -150,6 +150,32 @@ import Testing
         #expect(played.status.isSuccess && played.errors == "", "\(played.errors)")
       }
     }
+    /// The usual location of a user's groups is below their home directory, which a role may search
+    /// but not list.
+    @Test(.enabled(if: TestUser.canBeCreated, "only root can create a user with a home directory"))
+    func rolesFindTheGroupInTheirUsersHomeDirectory() throws {
+      try withWatchdog {
+        let user = try TestUser()
+        let home = try TemporaryRoot()
+        try output(of: "chown", [user.name, home.path])
+        try output(of: "usermod", ["--home", home.path, user.name])
+        let environment = ["HOME": home.path]
+        for command in [
+          ["group", "create", "group.local.framebus"], ["extension", "register", "--builtin=null"],
+        ] {
+          let made = try user.run("framebus", command, environment: environment)
+          #expect(made.status.isSuccess, "\(made.errors)")
+        }
+        let start = [
+          "broadcast", "start", "framebus.upload", "--source=test", "--size=64x48", "--yes",
+        ]
+        let host = try user.start("framebus", start, environment: environment)
+        try host.waitForErrors("live", within: .seconds(120))
+        let status = try user.run("framebus", ["broadcast", "status"], environment: environment)
+        #expect(status.output.contains("confined: on"), "\(status.output)")
+        #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+      }
+    }
   #endif
 
   // MARK: Required

@@ -244,6 +244,7 @@ final class RoleStarter: Sendable {
   private func environment(_ handOver: HandOver?) -> [String: String?] {
     [
       GroupVariables.group: "\(group.id)", GroupVariables.home: group.rootPath,
+      GroupVariables.run: group.usualRunPath,
       ExtensionEnvironment.session: session.text,
       // Inherited descriptors start at 3.
       HandOver.variable: handOver == nil ? nil : "3",
@@ -307,5 +308,11 @@ extension AppGroup {
     guard containerPath.hasSuffix(suffix) else { return nil }
     let root = String(containerPath.dropLast(suffix.count))
     return runPath == "\(root)/run/\(id)" ? root : nil
+  }
+
+  /// The directory of the run directories, if no root is given.
+  fileprivate var usualRunPath: String? {
+    guard rootPath == nil, let end = runPath.lastIndex(of: "/") else { return nil }
+    return String(runPath[..<end])
   }
 }

@@ -5,16 +5,20 @@ import NotifyCenter
 import Platform
 
 /// `framebus broadcast start --detach`. The command starts itself again, with a pipe, in a session
-/// without a terminal. That process asks, starts the roles and reports errors on the same terminal;
-/// once the broadcast is live, it lets go of the terminal and writes the command's exit status to
-/// the pipe. Before that, Ctrl-C and the end of the terminal stop the broadcast.
+/// without a terminal: as a service, if systemd runs for the user. That process asks, starts the
+/// roles and reports errors on the same terminal; once the broadcast is live, it lets go of the
+/// terminal and writes the command's exit status to the pipe. Before that, Ctrl-C and the end of
+/// the terminal stop the broadcast.
 extension BroadcastStart {
   /// Waits until the host that this starts has let go of the terminal.
   /// - Throws: the exit status that the host reports, or its own if it has ended before.
   func startDetachedHost() throws {
     let signals = try SignalWatcher()
     let pipe = try OneWayPipe()
-    var options = LaunchOptions(try ownProgramPath(), Self.words(reportingTo: 3))
+    var options = LaunchOptions(try ownProgramPath(), Self.words(reportingTo: "3"))
+    if let service = UserService(named: "framebus-broadcast") {
+      return try startService(service, options, pipe, signals)
+    }
     options.input = .inherit
     options.inherited = [pipe.writeEnd.number]
     let host = try ChildProcess(options)
@@ -40,10 +44,10 @@ extension BroadcastStart {
 
   /// The words of this command line, with `--detach` replaced. It can only be the flag: no option
   /// takes a value that begins with hyphens.
-  private static func words(reportingTo number: Int32) -> [String] {
+  static func words(reportingTo pipe: String) -> [String] {
     let words = ownCommandLine().dropFirst()
     let end = words.firstIndex(of: "--") ?? words.endIndex
-    return words[..<end].map { $0 == "--detach" ? "--detached-to=\(number)" : $0 } + words[end...]
+    return words[..<end].map { $0 == "--detach" ? "--detached-to=\(pipe)" : $0 } + words[end...]
   }
 
   // MARK: In the detached host
@@ -129,12 +133,24 @@ final class DetachedHost: Sendable {
   /// Raised once the command need not wait longer, and by a request to stop.
   let isUp: StopSignal
   private let report: SharedDescriptor
+  /// Whether systemd has started this process, in a session of its own.
+  let isService: Bool
 
-  /// - Parameter number: the pipe on which the command waits.
-  init(reportingTo number: Int32) throws {
+  /// - Parameter pipe: the pipe on which the command waits: an inherited descriptor, or its path.
+  /// - Returns: nil if the command is gone: systemd has started its host again.
+  init?(reportingTo pipe: String) throws {
     isUp = try StopSignal()
-    report = SharedDescriptor(owning: number)
-    try beginOwnSession()
+    if let number = Int32(pipe), number > 2 {
+      isService = false
+      report = SharedDescriptor(owning: number)
+      try beginOwnSession()
+    } else {
+      isService = true
+      do { report = SharedDescriptor(owning: try openPipeEnd(pipe).release()) } catch {
+        try silenceStandardStreams()
+        return nil
+      }
+    }
   }
 
   /// Whether the command reports the event when it returns.
@@ -171,7 +187,7 @@ final class DetachedHost: Sendable {
   }
 }
 
-private struct HostKilled: Error, CustomStringConvertible {
+struct HostKilled: Error, CustomStringConvertible {
   var description: String {
     "the host of the broadcast was killed while it started; see `framebus broadcast status`"
   }

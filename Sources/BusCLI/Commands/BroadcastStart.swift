@@ -100,11 +100,12 @@ struct BroadcastStart: ParsableCommand {
       discussion: """
         Exit status \(DetachedHost.notLiveStatus) if it runs, but its destination has not accepted \
         a sample: after the first failed attempt, or \(DetachedHost.timeoutSeconds) s. The same \
-        goes for a broadcast that another process has started.
+        goes for a broadcast that another process has started. Where systemd runs for the user, \
+        the host is a service, which it restarts after a kill if --yes agrees.
         """))
   var detach = false
   @Option(help: ArgumentHelp("Pipe of --detach, set by it.", visibility: .hidden))
-  var detachedTo: Int32?
+  var detachedTo: String?
   @Flag(help: "Refuse to start if a role cannot be sandboxed in full.")
   var requireConfinement = false
   @OptionGroup(title: "For the extension") var setup: SetupOptions
@@ -174,11 +175,11 @@ struct BroadcastStart: ParsableCommand {
     if detach { return try startDetachedHost() }
     // Before any thread starts, because all threads must block the signals.
     let signals = try SignalWatcher()
-    let detached = try detachedTo.map { try DetachedHost(reportingTo: $0) }
+    let detached = try detachedTo.flatMap { try DetachedHost(reportingTo: $0) }
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
     let saver = crashSaver
-    let manager = detached == nil ? ServiceManager() : nil
+    let manager = detached?.isService ?? true ? ServiceManager() : nil
     defer { saver?.wait() }
     let controller = try BroadcastController(in: group, heartbeat: manager?.heartbeat) { event in
       manager?.note(event)

@@ -227,6 +227,9 @@ http_server *http_server_start(const struct http_server_options *options) {
     const struct in6_addr *long_address = &((struct sockaddr_in6 *)&address)->sin6_addr;
     flags |= IN6_IS_ADDR_UNSPECIFIED(long_address) ? MHD_USE_DUAL_STACK : MHD_USE_IPv6;
   }
+  struct MHD_OptionItem passed[] = {
+      {MHD_OPTION_LISTEN_SOCKET, options->listeningSocket, NULL}, {MHD_OPTION_END, 0, NULL}};
+  if (options->listeningSocket == 0) passed[0].option = MHD_OPTION_END;
   errno = 0;
   server->daemon = MHD_start_daemon(
       flags, options->port, NULL, NULL, on_request, server, MHD_OPTION_SOCK_ADDR,
@@ -235,7 +238,7 @@ http_server *http_server_start(const struct http_server_options *options) {
       MHD_OPTION_CONNECTION_TIMEOUT, options->idleSeconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
       (size_t)HEAD_BYTES, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
       MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
-      MHD_OPTION_END);
+      MHD_OPTION_ARRAY, passed, MHD_OPTION_END);
   if (server->daemon != NULL) return server;
   int code = errno;
   free(server);
@@ -252,6 +255,26 @@ uint16_t http_server_port(http_server *server) {
 void http_server_stop(http_server *server) {
   MHD_stop_daemon(server->daemon);
   free(server);
+}
+
+bool http_server_listening_address(int listeningSocket, char *text, size_t count, uint16_t *port) {
+  struct sockaddr_storage address = {0};
+  socklen_t addressBytes = sizeof address;
+  int listens = 0;
+  socklen_t listensBytes = sizeof listens;
+  if (getsockopt(listeningSocket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &listensBytes) != 0 ||
+      listens == 0 ||
+      getsockname(listeningSocket, (struct sockaddr *)&address, &addressBytes) != 0)
+    return false;
+  if (address.ss_family == AF_INET) {
+    const struct sockaddr_in *short_address = (struct sockaddr_in *)&address;
+    *port = ntohs(short_address->sin_port);
+    return inet_ntop(AF_INET, &short_address->sin_addr, text, (socklen_t)count) != NULL;
+  }
+  const struct sockaddr_in6 *long_address = (struct sockaddr_in6 *)&address;
+  *port = ntohs(long_address->sin6_port);
+  return address.ss_family == AF_INET6 &&
+         inet_ntop(AF_INET6, &long_address->sin6_addr, text, (socklen_t)count) != NULL;
 }
 
 /// Connecting a datagram socket chooses its address, but sends nothing (ip(7)). The peer is one for

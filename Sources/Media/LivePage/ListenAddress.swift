@@ -1,4 +1,5 @@
 #if Media
+  import CHTTPServer
   import WHIP
 
   /// An address of this machine and a port: `127.0.0.1:8080`, `[::1]:8080`, either without a port,
@@ -7,16 +8,37 @@
     public let host: String
     /// 0 means any free port.
     public let port: UInt16
+    /// The number of a socket that listens there already; 0 for none.
+    let socket: Int32
 
     public static let loopback = ListenAddress(host: "127.0.0.1", port: 0)
 
     private init(host: String, port: UInt16) {
       self.host = host
       self.port = port
+      socket = 0
+    }
+
+    /// - Parameter number: a socket that listens already. The page closes it.
+    /// - Returns: nil if it does not listen for connections of IPv4 or IPv6.
+    public init?(listening number: Int32) {
+      var port: UInt16 = 0
+      let host = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) {
+        buffer -> String? in
+        unsafe buffer.initialize(repeating: 0)
+        // SAFETY: at most the buffer's bytes are written, as a C string.
+        guard
+          unsafe http_server_listening_address(number, buffer.baseAddress, buffer.count, &port)
+        else { return nil }
+        return unsafe String(cString: buffer.baseAddress!)
+      }
+      guard let host else { return nil }
+      (self.host, self.port, socket) = (host, port, number)
     }
 
     /// - Returns: nil if the text is malformed. Names are not resolved.
     public init?(_ text: String) {
+      socket = 0
       var rest = text[...]
       if rest.first == "[" {
         guard let end = rest.firstIndex(of: "]") else { return nil }

@@ -57,9 +57,10 @@ extension Directory {
   /// them created the link.
   /// - Parameter makingMode: permission bits for missing directories, which are then created; nil
   ///   creates none.
+  /// - Parameter isPassage: opens the directory for searching only, as a confined process may.
   /// - Returns: the directory; its `path` has no links.
   package static func openTrusted(
-    path: String, trusting: Set<UInt32>, makingMode: UInt32? = nil
+    path: String, trusting: Set<UInt32>, makingMode: UInt32? = nil, isPassage: Bool = false
   ) throws(PathError) -> Directory {
     var names = Array(path.split(separator: "/").map(String.init).reversed())
     var current = try PathError.attempt(Directory.passage("/"))
@@ -83,7 +84,8 @@ extension Directory {
         }
         continue
       }
-      current = try current.trustedChild(name, kind: status.kind, trusting, isLast: names.isEmpty)
+      current = try current.trustedChild(
+        name, kind: status.kind, trusting, isListed: names.isEmpty && !isPassage)
     }
     return current
   }
@@ -106,11 +108,11 @@ extension Directory {
   }
 
   private borrowing func trustedChild(
-    _ name: String, kind: FileStatus.Kind, _ trusting: Set<UInt32>, isLast: Bool
+    _ name: String, kind: FileStatus.Kind, _ trusting: Set<UInt32>, isListed: Bool
   ) throws(PathError) -> Directory {
     if kind != .directory { throw .notDirectory(path: path(of: name), kind: kind) }
     let child = try PathError.attempt { () throws(SystemError) in
-      isLast ? try openDirectory(name) : try openPassage(name)
+      isListed ? try openDirectory(name) : try openPassage(name)
     }
     let status = try PathError.attempt(child.status())
     try status.requireTrusted(path: child.path, trusting)

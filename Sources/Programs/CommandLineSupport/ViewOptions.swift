@@ -17,6 +17,7 @@ public struct ViewOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "ADDRESS[:PORT] or PORT (default: 127.0.0.1, a free port).",
+      discussion: "\(passedSocket) means the socket that a socket unit passes.",
       valueName: "address"))
   public var listen: String?
 
@@ -58,6 +59,8 @@ public struct ViewOptions: ParsableArguments {
 
   @OptionGroup(title: "WHEP access") public var access: WHIPAccessOptions
 
+  /// The value of `--listen` for a socket that the service manager passes.
+  public static let passedSocket = "systemd"
   private static let remoteScheme = "whep:"
   private static let maximumRemotes = 8
 

@@ -68,6 +68,15 @@ import WHIP
   extension ViewProgram {
     private func address() throws(UsageError) -> ListenAddress {
       guard let text = view.listen else { return .loopback }
+      if text == ViewOptions.passedSocket {
+        guard let socket = takePassedSocket(), let address = ListenAddress(listening: socket)
+        else {
+          throw UsageError(
+            "--listen \(text): systemd has passed no TCP socket, or several; start the socket unit,"
+              + " such as framebus-view.socket, with one ListenStream")
+        }
+        return address
+      }
       guard let address = ListenAddress(text) else {
         throw UsageError("--listen \(text): use ADDRESS[:PORT], such as 127.0.0.1:8080, or PORT")
       }

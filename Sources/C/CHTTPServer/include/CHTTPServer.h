@@ -42,6 +42,8 @@ struct http_server_options {
   const char *address;
   /// 0 means any free port.
   uint16_t port;
+  /// A socket that listens at that address already, which the server closes; 0 means none.
+  int listeningSocket;
   unsigned maximumConnections;
   /// 0 means no limit for an address.
   unsigned maximumConnectionsOfAddress;
@@ -56,6 +58,9 @@ http_server *http_server_start(const struct http_server_options *options);
 uint16_t http_server_port(http_server *server);
 /// Closes every connection, and waits for running handlers.
 void http_server_stop(http_server *server);
+
+/// Writes the address at which a socket listens. False if it does not listen for IPv4 or IPv6.
+bool http_server_listening_address(int listeningSocket, char *text, size_t count, uint16_t *port);
 
 /// Writes the address with which this machine reaches others, by its default route. Sends nothing.
 bool http_server_outgoing_address(char *text, size_t count);

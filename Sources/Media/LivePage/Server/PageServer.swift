@@ -27,6 +27,7 @@
       let handler = PageHandler(answer: answer)
       var options = unsafe http_server_options()
       unsafe options.port = address.port
+      unsafe options.listeningSocket = address.socket
       unsafe options.maximumConnections = Self.maximumConnections
       unsafe options.maximumConnectionsOfAddress =
         address.isLoopback ? 0 : Self.maximumConnectionsOfAddress
