@@ -64,7 +64,7 @@ import Testing
             + (machine.bridge?.transcript ?? "")
         ) { suite.storedValues().count == 2 * count }
       }
-      // A version that another one came before is made anew, which is no error.
+      // A version that another one came before is made again, without a warning.
       for machine in all {
         #expect(machine.bridge?.errors.text.contains("the settings a.s wait") == false)
       }

@@ -6,7 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { FB_NATS_WAIT_MS = 3000, FB_NATS_REFUSALS = 16, FB_NATS_DONE = 64, FB_NATS_KEPT_BYTES = 1024 };
+enum { FB_NATS_WAIT_MS = 3000, FB_NATS_REFUSALS = 16 };
+enum { FB_NATS_DONE = 64, FB_NATS_KEPT_BYTES = 1024 };
 
 struct fb_nats {
   natsConnection *connection;
