@@ -390,7 +390,7 @@ let package = Package(
       cSettings: ["CPipeWire", "CPipeWire/include", "CSessionBus", "CSessionBus/include"]
         .map { .headerSearchPath("../../Sources/C/\($0)") }),
     fuzzer("BridgeMessages", of: "Bridge"), fuzzer("Playlists", of: "Capture"),
-    fuzzer("Answers", of: "WHIP", "CredentialStore"),
+    fuzzer("Answers", of: "WHIP", "CredentialStore"), fuzzer("Guard", of: "CNATS"),
 
     // Tests, of real processes
     .target(

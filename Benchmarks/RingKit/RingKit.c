@@ -51,6 +51,7 @@ ring_job ring_job_from(int count, char *const *arguments) {
     job.receives = number_of(text, "receives", job.receives) != 0;
     job.times = number_of(text, "times", job.times) != 0;
     job.lasts = number_of(text, "lasts", job.lasts) != 0;
+    job.relays = number_of(text, "relays", job.relays) != 0;
     job.works = number_of(text, "works", job.works) != 0;
     job.checks = number_of(text, "checks", job.checks) != 0;
     job.credentials = (unsigned)number_of(text, "credentials", job.credentials);

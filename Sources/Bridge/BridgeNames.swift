@@ -37,28 +37,79 @@ package struct MachineName: Hashable, Sendable, Comparable, CustomStringConverti
 /// for themselves.
 package struct BridgeSubjects: Sendable {
   private let group: String
+  private let notePrefix: String
 
-  package init(_ group: GroupID) { self.group = Self.token(group.description) }
+  package init(_ group: GroupID) {
+    self.group = Self.token(group.description)
+    notePrefix = "framebus.\(self.group).note."
+  }
 
   package static func token(_ text: String) -> String {
     var token = ""
     for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-        token.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        let digits = String(byte, radix: 16)
-        token += "_" + (digits.count < 2 ? "0" : "") + digits
-      }
+      let written =
+        isPlain(byte) ? [byte] : [UInt8(ascii: "_"), digit(byte >> 4), digit(byte & 15)]
+      for byte in written { token.unicodeScalars.append(Unicode.Scalar(byte)) }
     }
     return token
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 
   package var notesStream: String { "FRAMEBUS-\(group)-notes" }
   package var allNotes: String { "framebus.\(group).note.*.*" }
   package func notes(of machine: MachineName) -> String {
-    "framebus.\(group).note.\(Self.token(machine.text))."
+    notePrefix + Self.token(machine.text) + "."
+  }
+
+  /// Whether a note belongs under a subject. Allocates nothing, because each delivery asks.
+  package func isSubject(_ subject: Span<UInt8>, of note: Note) -> Bool {
+    var position = 0
+    return Self.skip(notePrefix, in: subject, &position)
+      && Self.skip(tokenOf: note.machine.text, in: subject, &position)
+      && Self.skip(".", in: subject, &position)
+      && Self.skip(tokenOf: note.name, in: subject, &position) && position == subject.count
+  }
+
+  private static func skip(
+    _ text: String, in subject: Span<UInt8>, _ position: inout Int
+  ) -> Bool {
+    for byte in text.utf8 where !skip(byte, in: subject, &position) { return false }
+    return true
+  }
+
+  private static func skip(
+    tokenOf text: String, in subject: Span<UInt8>, _ position: inout Int
+  ) -> Bool {
+    for byte in text.utf8 {
+      let isNext =
+        isPlain(byte)
+        ? skip(byte, in: subject, &position)
+        : skip(UInt8(ascii: "_"), in: subject, &position)
+          && skip(digit(byte >> 4), in: subject, &position)
+          && skip(digit(byte & 15), in: subject, &position)
+      if !isNext { return false }
+    }
+    return true
+  }
+
+  private static func skip(
+    _ byte: UInt8, in subject: Span<UInt8>, _ position: inout Int
+  ) -> Bool {
+    guard position < subject.count, subject[position] == byte else { return false }
+    position += 1
+    return true
   }
 
   package var logStream: String { "FRAMEBUS-\(group)-log" }

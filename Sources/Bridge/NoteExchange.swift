@@ -37,6 +37,9 @@ package final class NoteExchange: Sendable {
     /// First word: the state that has this stamp; second: the machine that set it, which decides
     /// between equal stamps.
     let stamped: NoteLedger.Place
+    /// Nil if this role may not post the name: checked each time that the manifest is read, not at
+    /// each delivery.
+    var poster: Poster?
     var observation: Observation?
     /// The local posts up to the note in flight; nil if no note is in flight.
     var inFlight: UInt64?
@@ -74,6 +77,11 @@ package final class NoteExchange: Sendable {
       }
       removed?.observation?.cancel()
     }
+    state.withLock { state in
+      for (text, name) in state.names {
+        state.names[text]?.poster = try? center.poster(of: name.name)
+      }
+    }
     var refusals: [String] = []
     for text in texts.subtracting(known).sorted() {
       do throws(NotifyError) { try begin(text) } catch {
@@ -96,7 +104,8 @@ package final class NoteExchange: Sendable {
         state.ledger.set(generation, .first, at: place)
         state.ledger.set(1, .third, at: place)
       }
-      state.names[text] = Name(name: name, place: place, stamped: stamped)
+      state.names[text] = Name(
+        name: name, place: place, stamped: stamped, poster: try? center.poster(of: name))
     }
     let observation = try center.observe(name) { [weak self] _ in self?.poll(text) }
     state.withLock { $0.names[text]?.observation = observation }
@@ -221,18 +230,25 @@ package final class NoteExchange: Sendable {
   /// Delivers notes: posts each name once that has news, with the newest state.
   package func receive(_ notes: [Note]) {
     state.withLock { state in
+      if notes.count == 1 {
+        if accept(notes[0], &state) { post(notes[0].name, &state) }
+        return record(notes[0], &state)
+      }
       var posts: [String] = []
       for note in notes where accept(note, &state) && !posts.contains(note.name) {
         posts.append(note.name)
       }
       for text in posts { post(text, &state) }
-      for note in notes where note.machineID != machineID && state.names[note.name] != nil {
-        let place = state.ledger.place(of: NoteLedger.key(of: note.name, from: note.machineID))
-        // After the post: a bridge that is killed in between posts again, and loses nothing.
-        if state.ledger.get(.first, at: place) < note.position {
-          state.ledger.set(note.position, .first, at: place)
-        }
-      }
+      for note in notes { record(note, &state) }
+    }
+  }
+
+  /// After the post: a bridge that is killed in between posts again, and loses nothing.
+  private func record(_ note: Note, _ state: inout State) {
+    guard note.machineID != machineID, state.names[note.name] != nil else { return }
+    let place = state.ledger.place(of: NoteLedger.key(of: note.name, from: note.machineID))
+    if state.ledger.get(.first, at: place) < note.position {
+      state.ledger.set(note.position, .first, at: place)
     }
   }
 
@@ -263,8 +279,12 @@ package final class NoteExchange: Sendable {
 
   private func post(_ text: String, _ state: inout State) {
     guard let name = state.names[text] else { return }
+    guard let poster = name.poster else {
+      state.figures.refused += 1
+      return
+    }
     do throws(NotifyError) {
-      _ = try center.post(name.name, exceptOwn: true)
+      try poster.postExceptOwn()
       let own = state.ledger.get(.first, at: name.place)
       state.ledger.set(own + 1, .first, at: name.place)
       state.figures.delivered += 1

@@ -45,9 +45,13 @@
 
     /// The note in a message; nil if it is malformed or of another machine.
     func note(_ message: NATSMessage) -> Note? {
-      guard let note = Note(parsing: message.bytes),
-        message.subject == subjects.notes(of: note.machine) + BridgeSubjects.token(note.name)
-      else { return nil }
+      note(message.bytes.span, under: message.subject.utf8.span)
+    }
+
+    func note(_ bytes: Span<UInt8>, under subject: Span<UInt8>) -> Note? {
+      guard let note = Note(parsing: bytes), subjects.isSubject(subject, of: note) else {
+        return nil
+      }
       return note
     }
 
@@ -102,6 +106,7 @@
     private struct State {
       var requests: Set<Request> = []
       var reports: [MachineName: MachineReport] = [:]
+      var known: [MachineName: Summary] = [:]
     }
 
     let counter: EventCounter
@@ -119,18 +124,32 @@
       counter.raise()
     }
 
+    /// Wakes nobody for a report like the last one: the thread polls within its pace.
     func note(_ report: MachineReport) {
-      state.withLock { state in
-        guard state.reports.count < Self.maximumReports else { return }
+      let isNews = state.withLock { state in
+        guard state.reports.count < Self.maximumReports else { return false }
         state.reports[report.machine] = report
+        let summary = Summary(streams: report.streams, hasLeft: report.hasLeft)
+        if state.known[report.machine] == summary { return false }
+        guard state.known[report.machine] != nil || state.known.count < Self.maximumReports else {
+          return true
+        }
+        state.known[report.machine] = summary
+        return true
       }
-      counter.raise()
+      if isNews { counter.raise() }
+    }
+
+    /// What of a report is news if it changes.
+    private struct Summary: Equatable {
+      let streams: [MachineReport.Stream]
+      let hasLeft: Bool
     }
 
     func take() -> (requests: Set<Request>, reports: [MachineReport]) {
       counter.lower()
       return state.withLock { state in
-        defer { state = State() }
+        defer { (state.requests, state.reports) = ([], [:]) }
         return (state.requests, Array(state.reports.values))
       }
     }

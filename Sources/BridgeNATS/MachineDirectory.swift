@@ -12,20 +12,21 @@
     private let start: BridgeState.Start
     private let inspector: StreamInspector
     private var reportAt = Deadline.now
+    /// The streams of the last report, and when the next one is due if they stay the same.
+    private var reported: (streams: [MachineReport.Stream], repeatAt: Deadline)?
     private var isNameChecked = false
     private var seen: [MachineName: Seen] = [:]
 
     private struct Seen {
       var report: MachineReport
-      var goneAt: Deadline
+      var heardAtNs: UInt64
       var isPresent: Bool
     }
 
+    /// How often this machine's streams are looked at.
     private static let interval = Duration.seconds(5)
-    /// A machine that says nothing for so long is gone.
-    private static let lifetime = Duration.seconds(20)
-    /// The same by the server's clock.
-    private static let lifetimeNs: UInt64 = 20_000_000_000
+    private static let longestRepeatNs: UInt64 = 30_000_000_000
+    private static let nsPerMachine: UInt64 = 250_000_000
     private static let mostMachines = 1024
     /// How many the server may name at once, with those that are refused.
     private static let mostReports: UInt64 = 4096
@@ -42,15 +43,30 @@
     private var stream: String { "KV_" + core.subjects.machineBucket }
     private var ownSubject: String { core.subjects.report(of: core.machine) }
 
+    /// How often a report without news is sent. Each machine receives those of all others, so more
+    /// machines send them less often: a machine receives 4 a second at most.
+    private var repeatNs: UInt64 {
+      let count = UInt64(seen.count)
+      let shortestNs = max(Self.interval.clampedNanoseconds, count * Self.nsPerMachine)
+      return min(shortestNs, Self.longestRepeatNs)
+    }
+    /// A machine that says nothing for so long is gone.
+    private var lifetimeNs: UInt64 { 4 * repeatNs }
+
     // MARK: This machine
 
     /// Stores this machine's report, if it is time to, and measures its clock by that.
     func report() throws {
       guard reportAt.isPast else { return }
+      let streams = try streams()
+      if let reported, reported.streams == streams, !reported.repeatAt.isPast {
+        reportAt = min(.after(Self.interval), reported.repeatAt)
+        return
+      }
       let present = isNameChecked ? nil : try newest()
       var report = MachineReport(machine: core.machine, machineID: start.machineID)
       report.clock = core.clock.withLock { $0 }
-      report.streams = try streams()
+      report.streams = streams
       let beforeNs = wallNowNs()
       guard let sequence = try link.store(report.bytes, in: stream, as: ownSubject) else { return }
       let afterNs = wallNowNs()
@@ -63,6 +79,13 @@
       try checkName(present, stored)
       // The first report lacks the clock that it was needed to measure.
       reportAt = isFirst ? .now : .after(Self.interval)
+      reported = isFirst ? nil : (streams, max(reportAt, .afterNs(repeatNs)))
+    }
+
+    /// The server has lost the last report.
+    func repeatReport() {
+      reported = nil
+      reportAt = .now
     }
 
     private func newest() throws -> NATSMessage? {
@@ -74,7 +97,7 @@
       isNameChecked = true
       guard let present, let report = MachineReport(parsing: present.bytes),
         report.machineID != start.machineID, !report.hasLeft,
-        own.serverNs &- present.serverNs < Self.lifetimeNs
+        own.serverNs &- present.serverNs < lifetimeNs
       else { return }
       throw MachineNameTaken(machine: core.machine)
     }
@@ -124,15 +147,17 @@
 
     /// Notes what machines said, and which ones are gone.
     func note(_ reports: [MachineReport]) {
+      let nowNs = monotonicNowNs()
       for report in reports {
         guard seen[report.machine] != nil || seen.count < Self.mostMachines else { continue }
         let known = seen.updateValue(
-          Seen(report: report, goneAt: .after(Self.lifetime), isPresent: !report.hasLeft),
+          Seen(report: report, heardAtNs: nowNs, isPresent: !report.hasLeft),
           forKey: report.machine)
         if let known, known.isPresent == !report.hasLeft, isSame(known.report, report) { continue }
         save(report, isPresent: !report.hasLeft)
       }
-      for (machine, known) in seen where known.isPresent && known.goneAt.isPast {
+      for (machine, known) in seen
+      where known.isPresent && nowNs &- known.heardAtNs > lifetimeNs {
         seen[machine]?.isPresent = false
         save(known.report, isPresent: false)
       }

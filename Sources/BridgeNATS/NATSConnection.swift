@@ -102,10 +102,21 @@
 
     // MARK: Driving
 
-    var descriptor: Int32 { unsafe fb_nats_descriptor(link) }
-    var wantsWrite: Bool { unsafe fb_nats_wants_write(link) }
-
-    func drive(canRead: Bool, canWrite: Bool) { unsafe fb_nats_drive(link, canRead, canWrite) }
+    /// Waits until the socket or one of two descriptors is ready, and reads and writes.
+    /// - Returns: whether `wake` is readable.
+    func drive(
+      stop: Int32, wake: Int32, until deadline: Deadline
+    ) throws(SystemError) -> Bool {
+      let nowNs = monotonicNowNs()
+      // Rounded up, because a wait that ends early would only be repeated.
+      let leftMs =
+        deadline.monotonicNs > nowNs ? (deadline.monotonicNs - nowNs) / 1_000_000 + 1 : 0
+      switch unsafe fb_nats_drive(link, stop, wake, Int32(min(leftMs, 3_600_000))) {
+      case 0: return false
+      case 1: return true
+      default: throw .last("poll")
+      }
+    }
 
     // MARK: Messages
 
@@ -274,6 +285,32 @@
       let limitMs = Int64(limit.clampedNanoseconds / 1_000_000)
       switch unsafe fb_nats_next(listener, limitMs, &message) {
       case 1: return .message(unsafe NATSMessage(taking: &message, atMost: byteLimit))
+      case 0: return .nothing
+      default: return .interrupted
+      }
+    }
+
+    enum Parsed<Value> {
+      case value(Value)
+      case nothing
+      /// Messages were dropped, because too many waited, or the listener has ended.
+      case interrupted
+    }
+
+    /// Takes a message that waits here, and parses it where libnats has it, without a copy.
+    func next<Value>(
+      _ parse: (_ subject: Span<UInt8>, _ bytes: Span<UInt8>) -> Value
+    ) -> Parsed<Value> {
+      var message = unsafe fb_nats_message()
+      switch unsafe fb_nats_next(listener, 0, &message) {
+      case 1:
+        defer { unsafe fb_nats_message_free(&message) }
+        // SAFETY: CNATS says how many bytes there are, and libnats keeps them until the message is
+        // freed.
+        let subject = unsafe UnsafeRawBufferPointer(
+          start: message.subject, count: message.subject_count)
+        let bytes = unsafe UnsafeBufferPointer(start: message.bytes, count: message.count)
+        return unsafe .value(parse(subject.assumingMemoryBound(to: UInt8.self).span, bytes.span))
       case 0: return .nothing
       default: return .interrupted
       }

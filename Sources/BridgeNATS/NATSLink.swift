@@ -119,12 +119,13 @@
 
     // MARK: Driving
 
-    /// The socket to wait for; -1 while there is none.
-    var descriptor: Int32 { connection?.descriptor ?? -1 }
-    var wantsWrite: Bool { connection?.wantsWrite ?? false }
-
-    func drive(canRead: Bool, canWrite: Bool) {
-      connection?.drive(canRead: canRead, canWrite: canWrite)
+    /// Waits until the socket or one of two descriptors is ready, and reads and writes.
+    /// - Returns: whether `wake` is readable; true if there is no connection.
+    func drive(
+      stop: Int32, wake: Int32, until deadline: Deadline
+    ) throws(SystemError) -> Bool {
+      guard let connection else { return true }
+      return try connection.drive(stop: stop, wake: wake, until: deadline)
     }
 
     // MARK: Messages

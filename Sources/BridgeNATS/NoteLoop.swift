@@ -98,16 +98,8 @@
           _ = try waitUntilReadable([stop.descriptorNumber], until: .after(.milliseconds(50)))
           continue
         }
-        let events: EventLoop.Events = link.wantsWrite ? [.readable, .writable] : .readable
-        let ready = try waitUntilReady(
-          [
-            (stop.descriptorNumber, .readable), (wake.number, .readable), (link.descriptor, events),
-          ],
-          until: due)
-        if !ready[1].isEmpty { wake.lower() }
-        if !ready[2].isEmpty {
-          // A hung-up socket is read too, which is how libnats learns of it.
-          link.drive(canRead: ready[2] != .writable, canWrite: ready[2].contains(.writable))
+        if try link.drive(stop: stop.descriptorNumber, wake: wake.number, until: due) {
+          wake.lower()
         }
         takeNotes(listeners.notes)
         takeAcknowledgements(listeners.acknowledgements)
@@ -131,9 +123,9 @@
         var batch: [Note] = []
         var isInterrupted = false
         taking: while batch.count < Self.mostPerRound {
-          switch notes.next(atMost: Note.maximumBytes) {
-          case .message(let message):
-            if let note = core.note(message) { batch.append(note) }
+          switch notes.next({ core.note($1, under: $0) }) {
+          case .value(let note):
+            if let note { batch.append(note) }
           case .nothing: break taking
           case .interrupted:
             isInterrupted = true

@@ -120,6 +120,7 @@
       if madeNs != notesMadeNs {
         notesMadeNs = madeNs
         notes.sendAll()
+        directory.repeatReport()
         mustCatchUp = true
       }
       _ = try link.makeStream(

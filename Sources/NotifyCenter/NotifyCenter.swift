@@ -59,13 +59,6 @@ public final class NotifyCenter: Sendable {
     return try core.word(for: name, toWrite: true).post()
   }
 
-  /// Posts a name without waking this process's own observers, which learn of it with their next
-  /// post, or within a second.
-  package func post(_ name: NotificationName, exceptOwn: Bool) throws(NotifyError) -> UInt64 {
-    try require(.post, name)
-    return try core.word(for: name, toWrite: true).post(exceptOwn: exceptOwn)
-  }
-
   /// Prepares repeated posts of a name: looks it up and checks permission only once.
   public func poster(of name: NotificationName) throws(NotifyError) -> Poster {
     try require(.post, name)

@@ -50,7 +50,7 @@
       }
     }
 
-    @Test func streamsToAnotherMachineAreComparedWithBarePipelines() throws {
+    @Test func streamsAndPostsToOtherMachinesAreComparedWithBareLibraries() throws {
       let program = try RunningProgram(
         "framebus", ["bench", "link", "--seconds", "1", "--rounds", "1", "--json"])
       let result = try program.finish(within: .seconds(500))
@@ -62,6 +62,18 @@
         #expect(own.compactMap { $0["subject"] as? String } == ["framebus", "limit"])
         for record in own {
           for key in ["p50_ns", "p99_ns", "per_second", "cpu_ns_per_frame", "samples"] {
+            #expect(try #require(record[key] as? Double) > 0, "\(key) of \(record)")
+          }
+        }
+      }
+      for scenario in [
+        "post to one other machine at 100 Hz", "post to the last of 64 other machines at 10 Hz",
+      ] {
+        let own = records.filter { $0["scenario"] as? String == scenario }
+        #expect(own.compactMap { $0["subject"] as? String } == ["framebus", "limit", "relayed"])
+        for record in own {
+          #expect(record["suite"] as? String == "link")
+          for key in ["p50_ns", "samples"] {
             #expect(try #require(record[key] as? Double) > 0, "\(key) of \(record)")
           }
         }

@@ -90,13 +90,21 @@ final class Machine {
     root = try TemporaryRoot()
     let id = try GroupID("org.example.bridge")
     _ = try AppGroup.create(id, root: root.path)
-    let manifest = root.file("state/\(id)/manifest.toml")
-    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: manifest))
-    try file.seekToEnd()
-    try file.write(contentsOf: Data(("\n[bridge]\n" + table + "\n").utf8))
-    try file.close()
+    try Self.append("[bridge]\n" + table, to: root.file("state/\(id)/manifest.toml"))
     group = try AppGroup.open(id, root: root.path)
     center = try NotifyCenter(group, role: .host)
+  }
+
+  private static func append(_ table: String, to manifest: String) throws {
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: manifest))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(("\n" + table + "\n").utf8))
+    try file.close()
+  }
+
+  /// Adds a table to the manifest, which programs that run notice.
+  func add(_ table: String) throws {
+    try Self.append(table, to: root.file("state/\(group.id)/manifest.toml"))
   }
 
   var options: [String] { ["--root", root.path, "--group", "\(group.id)"] }

@@ -50,7 +50,7 @@ import Testing
         try one.post("a.b", state: UInt64(number))
         try two.suite("a.s").set(number, forKey: "k")
         try two.waitFor("a.b", state: UInt64(number))
-        try waitUntil("setting \(number) arrived") {
+        try waitUntil("setting \(number) arrived\n\(one.bridge?.transcript ?? "")") {
           try one.suite("a.s").value(forKey: "k") == .integer(number)
         }
         try server.start(waits: false)
@@ -63,6 +63,9 @@ import Testing
     }
   }
 
+  /// `FRAMEBUS_BRIDGE_KILLS=120` kills for 120 seconds; otherwise 12 times.
+  private static let killSeconds = environmentValue("FRAMEBUS_BRIDGE_KILLS").flatMap(Int.init) ?? 0
+
   @Test func bridgesThatAreKilledAtRandomLoseNothing() throws {
     let seed = TestSeed(for: "bridgesThatAreKilledAtRandomLoseNothing")
     var random = seed.generator
@@ -70,8 +73,10 @@ import Testing
       let server = try NATSServer()
       let (one, two) = (try machine("one", server), try machine("two", server))
       var posts: UInt64 = 0
-      let kills = 12
-      for _ in 0..<kills {
+      var kills = 0
+      let end = Deadline.after(.seconds(Self.killSeconds))
+      while kills < 12 || !end.isPast {
+        kills += 1
         let machine = Bool.random(using: &random) ? one : two
         for _ in 0..<Int.random(in: 1...50, using: &random) {
           posts += 1

@@ -76,6 +76,8 @@ import Testing
       }
       var report = MachineReport(machine: two, machineID: 9)
       report.streams = [.init(name: "s", state: "live", format: "", addresses: ["srt://h:1"])]
+      var reportOfThree = report
+      reportOfThree.machine = three
       let (reports, suites) = ("$KV.\(subjects.machineBucket).", "$KV.\(subjects.suiteBucket).")
       let version = SuiteVersion(values: ["k": 2], writers: ["k": "two"], writer: two)
       let suite = try #require(version.bytes)
@@ -86,9 +88,10 @@ import Testing
         (subjects.notes(of: two) + "a_2eb", [UInt8](repeating: 0x41, count: 1 << 20)),
         (subjects.notes(of: two) + "a_2eb", Array(note("a.b", state: 5).dropLast())),
         (suites + "a_2eother", suite), (suites + "a_2es", Array(suite.dropLast())),
-        (reports + "three", report.bytes),
+        (reports + "three", report.bytes), (reports + "two", reportOfThree.bytes),
         (reports + "two", report.bytes.map { $0 == UInt8(ascii: "h") ? 1 : $0 }),
         (subjects.log(of: three), LogBatch(machine: two, clock: nil).bytes),
+        (reports + "two", report.bytes),
         (subjects.notes(of: two) + "a_2eb", note("a.b", state: 6)),
       ]
       let member = try run(
@@ -100,6 +103,9 @@ import Testing
       #expect(try one.generation("a.b") == 1)
       try one.bridge?.waitForErrors("is malformed")
       #expect(try !one.suite("a.other").exists)
+      try waitUntil("the report of two is noted") {
+        try GroupDirectory(of: one.group).entries.contains { $0.report.machine == two }
+      }
       #expect(try GroupDirectory(of: one.group).entries.allSatisfy { $0.report.machine != three })
       try expectUnchanged(one)
     }

@@ -32,6 +32,40 @@ import Testing
     #expect(SuiteVersion(parsing: try #require(version.bytes)) == version)
   }
 
+  @Test func noteIsOfExactlyOneSubject() throws {
+    let subjects = BridgeSubjects(try GroupID("org.example.bridge"))
+    let machine = try #require(MachineName("m-1.x"))
+    let note = Note(
+      machine: machine, machineID: 7, position: 1, stamp: 0, state: 0, name: "a.B_é-9")
+    let right = subjects.notes(of: machine) + BridgeSubjects.token(note.name)
+    #expect(right == "framebus.org_2eexample_2ebridge.note.m-1_2ex.a_2eB_5f_c3_a9-9")
+    let bytes = Array(right.utf8)
+    func isAccepted(_ bytes: [UInt8]) -> Bool { subjects.isSubject(bytes.span, of: note) }
+    #expect(isAccepted(bytes))
+    #expect(!isAccepted(bytes + [0x78]))
+    for index in bytes.indices {
+      var other = bytes
+      other[index] ^= 1
+      #expect(!isAccepted(other) && !isAccepted(Array(bytes[..<index])))
+    }
+  }
+
+  /// The greatest stamp would win for ever.
+  @Test func noteWithAnImpossibleNumberOrNameIsRefused() {
+    func isRead(
+      id: UInt64 = 7, position: UInt64 = 1, stamp: UInt64 = 3, name: String = "a.b"
+    ) -> Bool {
+      let note = Note(
+        machine: note.machine, machineID: id, position: position, stamp: stamp, state: 0,
+        name: name)
+      return Note(parsing: note.bytes) != nil
+    }
+    let longest = String(repeating: "n", count: 512)
+    #expect(isRead() && isRead(stamp: (1 << 62) - 1) && isRead(name: longest))
+    #expect(!isRead(id: 0) && !isRead(position: 0) && !isRead(name: ""))
+    #expect(!isRead(stamp: 1 << 62) && !isRead(stamp: .max) && !isRead(name: longest + "n"))
+  }
+
   /// Each cut, each longer message, and each changed byte is refused or read as something valid.
   @Test func everyDamagedMessageIsRefusedOrValid() {
     for bytes in [note.bytes, report.bytes] {

@@ -48,6 +48,28 @@ import Testing
     }
   }
 
+  @Test func nameThatTheRoleMayNoLongerPostIsNotPosted() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", server: server)
+      var number: UInt64 = 0
+      func cross() throws {
+        number += 1
+        try all[0].post("a.b", state: number)
+        try all[1].waitFor("a.b", state: number)
+      }
+      try cross()
+      try all[1].add("[notifications.extension]\npost = [\"x.\"]\nset = [\"a.\"]")
+      try waitUntil("the bridge posts nothing more\n\(all[1].bridge?.transcript ?? "")") {
+        // The second one arrives after all that the first one did.
+        try cross()
+        let generation = try all[1].generation("a.b")
+        try cross()
+        return try all[1].generation("a.b") == generation
+      }
+    }
+  }
+
   @Test func serverThatWasKilledLosesNoPost() throws {
     try withWatchdog {
       let server = try NATSServer()
@@ -63,6 +85,19 @@ import Testing
       // Posts made meanwhile arrive as one.
       #expect(try all[1].generation("a.b") == 2)
       #expect(try all[0].generation("a.c") == 1)
+    }
+  }
+
+  @Test func machineThatJoinsAfterTheServerLostItsMemoryLearnsTheStates() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", server: server)
+      try all[0].post("a.b", state: 4)
+      try all[1].waitFor("a.b", state: 4)
+      try server.kill()
+      try server.start()
+      let joining = try machines("three", server: server)[0]
+      try joining.waitFor("a.b", state: 4)
     }
   }
 
@@ -103,6 +138,23 @@ import Testing
         try all[setter].connect(to: server.address)
         for machine in all { try machine.waitFor("a.b", state: state) }
       }
+    }
+  }
+
+  @Test func statesThatTwoMachinesSetAtOnceEndAsOne() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", server: server)
+      try all[0].post("a.b", state: 1)
+      try all[1].waitFor("a.b", state: 1)
+      for machine in all { try machine.disconnect() }
+      // Both get the same stamp.
+      for (number, machine) in all.enumerated() {
+        try machine.post("a.b", state: UInt64(10 + number))
+      }
+      for machine in all { try machine.connect(to: server.address) }
+      try waitUntil("both have the same state") { try all[0].state("a.b") == all[1].state("a.b") }
+      #expect(try all[0].state("a.b") >= 10)
     }
   }
 

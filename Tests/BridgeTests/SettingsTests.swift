@@ -47,6 +47,30 @@ import Testing
     }
   }
 
+  @Test func keysThatTwoMachinesSetAtOnceAreAllKept() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = [try machine("one", server), try machine("two", server)]
+      let count = 60
+      for number in 0..<count {
+        for machine in all {
+          try machine.suite("a.s").set(number, forKey: "\(machine.name)\(number)")
+        }
+      }
+      for machine in all {
+        let suite = try machine.suite("a.s")
+        try waitUntil(
+          "\(machine.name) has all keys, not \(suite.storedValues().count)\n"
+            + (machine.bridge?.transcript ?? "")
+        ) { suite.storedValues().count == 2 * count }
+      }
+      // A version that another one came before is made again, without a warning.
+      for machine in all {
+        #expect(machine.bridge?.errors.text.contains("the settings a.s wait") == false)
+      }
+    }
+  }
+
   @Test func laterWriterWinsAndBothWritersAreLogged() throws {
     try withWatchdog {
       let server = try NATSServer()
@@ -104,6 +128,11 @@ import Testing
       try two.suite("a.s").set(2, forKey: "k")
       try server.start()
       try waitFor("k", 2, on: one, two)
+      // The same without a change, which would bring the suite to the server anyway.
+      try server.kill()
+      try FileManager.default.removeItem(atPath: server.root.file("store"))
+      try server.start()
+      try waitFor("k", 2, on: try machine("three", server))
     }
   }
 

@@ -63,6 +63,8 @@ typedef struct {
   bool times;
   /// The publisher measures the time until the last subscriber has a frame.
   bool lasts;
+  /// A subscriber gets its frames from a process of its own that receives them.
+  bool relays;
   /// A subscriber works on each frame for a millisecond, with ring_work.
   bool works;
   /// The publisher checks for a post instead of publishing.

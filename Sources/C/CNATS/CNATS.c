@@ -3,6 +3,8 @@
 #ifdef FRAMEBUS_MEDIA
 #include "Link.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,16 +301,33 @@ bool fb_nats_learned_server(fb_nats *link, int index, char *address) {
   return has_one;
 }
 
-int fb_nats_descriptor(fb_nats *link) { return atomic_load(&link->socket); }
-bool fb_nats_wants_write(fb_nats *link) { return atomic_load(&link->wants_write); }
+int fb_nats_drive(fb_nats *link, int stop, int wake, int timeout_ms) {
+  struct pollfd polled[] = {
+      {.fd = atomic_load(&link->socket), .events = POLLIN},
+      {.fd = wake, .events = POLLIN},
+      {.fd = stop, .events = POLLIN},
+  };
+  if (atomic_load(&link->wants_write)) polled[0].events |= POLLOUT;
+  if (poll(polled, 3, timeout_ms) < 0) return errno == EINTR ? 0 : -1;
+  short found = polled[0].revents;
+  // A hung-up socket is read too, which is how libnats learns of it.
+  if ((found & ~POLLOUT) != 0) natsConnection_ProcessReadEvent(link->connection);
+  if ((found & POLLOUT) != 0) natsConnection_ProcessWriteEvent(link->connection);
+  return polled[1].revents != 0;
+}
 
-void fb_nats_drive(fb_nats *link, bool can_read, bool can_write) {
-  if (can_read) natsConnection_ProcessReadEvent(link->connection);
-  if (can_write) natsConnection_ProcessWriteEvent(link->connection);
+static void free_done(fb_nats_listener *listener) {
+  while (listener->done_count > 0) natsMsg_Destroy(listener->done[--listener->done_count]);
 }
 
 void fb_nats_message_free(struct fb_nats_message *message) {
-  natsMsg_Destroy(message->handle);
+  fb_nats_listener *listener = message->listener;
+  if (listener == NULL || message->count > FB_NATS_KEPT_BYTES) {
+    natsMsg_Destroy(message->handle);
+  } else {
+    if (listener->done_count == FB_NATS_DONE) free_done(listener);
+    listener->done[listener->done_count++] = message->handle;
+  }
   message->handle = NULL;
 }
 
@@ -351,11 +370,18 @@ fb_nats_listener *fb_nats_listen(
 }
 
 int fb_nats_next(fb_nats_listener *listener, int64_t timeout_ms, struct fb_nats_message *message) {
+  // Without messages, libnats would write a text about that at each call.
+  uint64_t queued = 0;
+  if (timeout_ms <= 0 && !listener->is_stream &&
+      natsSubscription_QueuedMsgs(listener->subscription, &queued) == NATS_OK && queued == 0) {
+    return 0;
+  }
   natsMsg *found = NULL;
   natsStatus status = natsSubscription_NextMsg(&found, listener->subscription, timeout_ms);
   if (status == NATS_TIMEOUT) return 0;
   if (status != NATS_OK) return -1;
   fb_nats_fill(message, found);
+  message->listener = listener;
   if (listener->is_stream) {
     jsMsgMetaData *facts = NULL;
     if (natsMsg_GetMetaData(&facts, found) == NATS_OK) {
@@ -370,9 +396,11 @@ int fb_nats_next(fb_nats_listener *listener, int64_t timeout_ms, struct fb_nats_
 
 void fb_nats_fill(struct fb_nats_message *message, natsMsg *found) {
   int count = natsMsg_GetDataLength(found);
+  const char *subject = natsMsg_GetSubject(found);
   *message = (struct fb_nats_message){
       .handle = found,
-      .subject = natsMsg_GetSubject(found),
+      .subject = subject,
+      .subject_count = strlen(subject),
       .bytes = (const uint8_t *)natsMsg_GetData(found),
       .count = count > 0 ? (size_t)count : 0,
       .is_unhandled = natsMsg_IsNoResponders(found),
@@ -387,6 +415,7 @@ int64_t fb_nats_dropped(fb_nats_listener *listener) {
 
 void fb_nats_listener_free(fb_nats_listener *listener) {
   if (listener == NULL) return;
+  free_done(listener);
   natsSubscription_Destroy(listener->subscription);
   free(listener);
 }

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 enum { FB_NATS_WAIT_MS = 3000, FB_NATS_REFUSALS = 16 };
+enum { FB_NATS_DONE = 64, FB_NATS_KEPT_BYTES = 1024 };
 
 struct fb_nats {
   natsConnection *connection;
@@ -29,6 +30,9 @@ struct fb_nats {
 struct fb_nats_listener {
   natsSubscription *subscription;
   bool is_stream;
+  /// Messages that are done with. libnats wakes a thread to free some, so they are freed together.
+  natsMsg *done[FB_NATS_DONE];
+  int done_count;
 };
 
 /// Writes what failed and why.

@@ -10,6 +10,8 @@ final class BellLine: Sendable {
   let isQueued = Atomic<Bool>(false)
   /// Whether the last ring was slow: an observer can make it wake thousands of threads.
   let isSlow = Atomic<Bool>(false)
+  /// Whether the last ring took long, by the clock.
+  let mayBeSlow = Atomic<Bool>(false)
   let rungAtNs = Atomic<UInt64>(0)
   let connection = Mutex(Connection())
 

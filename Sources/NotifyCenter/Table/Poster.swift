@@ -9,4 +9,8 @@ public struct Poster: Sendable {
   /// - Returns: the name's total number of posts.
   @discardableResult
   public func post() throws(NotifyError) -> UInt64 { try word.post() }
+
+  /// Posts the name without waking this process's own observers, which learn of it with their next
+  /// post, or within a second.
+  package func postExceptOwn() throws(NotifyError) { try word.post(exceptOwn: true) }
 }

@@ -127,12 +127,23 @@ final class RegistrationsView: Sendable {
     let start = monotonicNowNs()
     line.rungAtNs.store(start, ordering: .releasing)
     let armed = armed(ring.index)
+    let startCPUNs = line.mayBeSlow.load(ordering: .acquiring) ? threadProcessorTimeNs() : nil
     guard send(ring, &connection) else { return false }
     onStep?(.rung)
     // Stored after sending, because a poster that sees it does not ring.
     line.rung.store(armed, ordering: .releasing)
-    line.isSlow.store(monotonicNowNs() &- start > BellLine.slowNs, ordering: .releasing)
+    noteTime(since: start, startCPUNs, line)
     return true
+  }
+
+  /// A ring that took long is slow if its processor time says so: an observer that takes this
+  /// thread's processor when it wakes is not. The next ring after a long one measures that.
+  private func noteTime(since start: UInt64, _ startCPUNs: UInt64?, _ line: BellLine) {
+    let isLong = monotonicNowNs() &- start > BellLine.slowNs
+    line.mayBeSlow.store(isLong, ordering: .releasing)
+    guard isLong, let startCPUNs else { return line.isSlow.store(false, ordering: .releasing) }
+    let isSlow = threadProcessorTimeNs() &- startCPUNs > BellLine.slowNs
+    line.isSlow.store(isSlow, ordering: .releasing)
   }
 
   /// Sends the datagram on the existing connection, or on a new one. A full queue needs no more:

@@ -72,19 +72,19 @@ bool fb_nats_learned_server(fb_nats *link, int index, char *address);
 
 // A driven connection.
 
-/// The socket to wait for; -1 while there is none.
-int fb_nats_descriptor(fb_nats *link);
-/// Whether to wait until the socket can be written to.
-bool fb_nats_wants_write(fb_nats *link);
-/// Reads and writes what the socket allows.
-void fb_nats_drive(fb_nats *link, bool can_read, bool can_write);
+/// Waits until the socket or one of two descriptors is ready (poll(2)), and reads and writes what
+/// the socket allows.
+/// - Returns: 1 if `wake` is readable, otherwise 0; -1 on failure, with errno set.
+int fb_nats_drive(fb_nats *link, int stop, int wake, int timeout_ms);
 
 // Messages.
 
-/// A received message, valid until fb_nats_message_free.
+/// A received message, valid until fb_nats_message_free, which its listener must outlive.
 struct fb_nats_message {
   void *handle;
+  fb_nats_listener *listener;
   const char *subject;
+  size_t subject_count;
   const uint8_t *bytes;
   size_t count;
   /// Of a stream: its sequence number, the server's time of storing it in nanoseconds since 1970,

@@ -6,6 +6,8 @@ import Platform
 struct RingSubject: Sendable {
   let name: String
   let path: String
+  /// Further arguments of RingKit.h.
+  var arguments: [String] = []
   /// A program that runs during all turns of the subject.
   var daemon: Daemon?
   /// Whether a subscriber can poll without waiting.

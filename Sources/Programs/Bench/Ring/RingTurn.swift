@@ -30,7 +30,8 @@ struct RingTurn {
       _ = try AppGroup.create(.local, root: place)
       for number in 0...scenario.subscribers {
         let role = number == 0 ? "publish" : "subscribe"
-        let command = [subject.path, role, place] + scenario.arguments(duration: duration)
+        let command =
+          [subject.path, role, place] + scenario.arguments(duration: duration) + subject.arguments
         processes.append(
           try RingProcess("\(subject.name) \(role)", command: wrapper(number) + command, stop: stop)
         )

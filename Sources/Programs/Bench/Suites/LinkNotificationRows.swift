@@ -2,10 +2,15 @@ import CommandLineSupport
 import Platform
 
 /// Notifications between machines, each with a group and a bridge of its own, compared with the
-/// same messages over bare NATS (the baseline). Both have a server of their own in each turn.
+/// same messages over bare NATS (the baseline). All have a server of their own in each turn.
+///
+/// The subscribers of *limit* are connected themselves. With FrameBus a machine has one connection
+/// for all of its processes, and so has *relayed*: bare NATS whose subscriber sends each message to
+/// a second process, the observer, by a datagram.
 enum LinkNotificationRows {
   static func report(_ run: BenchRun) throws -> BenchReport {
-    let subjects = try RingSubjects(run, own: [try .link(), try .nats()], peers: [])
+    let own = [try RingSubject.link(), try .nats(), try .relayedNATS()]
+    let subjects = try RingSubjects(run, own: own, peers: [])
     let duration: Duration = .seconds(run.seconds ?? 4)
     let rows = try run.rows(of: scenarios, subjects.all) { scenario, subject in
       try RingTurn(subject: subject, scenario: scenario, duration: duration, stop: run.stop)
@@ -13,7 +18,7 @@ enum LinkNotificationRows {
     }
     let heading = "link, notifications: \(run.rounds) rounds of \(duration), median (min–max)"
     return RingReport(
-      suite: "link", heading: heading, rows: rows, baselines: ["limit"], noun: "post"
+      suite: "link", heading: heading, rows: rows, baselines: ["limit", "relayed"], noun: "post"
     ).report
   }
 
@@ -39,5 +44,10 @@ extension RingSubject {
         remedy: "install it: apt-get install nats-server")
     }
     return RingSubject(name: "limit", path: try own("BareNATS", for: "limit"))
+  }
+
+  fileprivate static func relayedNATS() throws(MissingSubject) -> RingSubject {
+    RingSubject(
+      name: "relayed", path: try own("BareNATS", for: "relayed"), arguments: ["relays=1"])
   }
 }
