@@ -62,16 +62,14 @@
       func isPressed(_ control: String) -> String {
         "document.querySelector('[data-part=\(control)]').ariaPressed === 'true'"
       }
-      try page.order("click [data-part=full]")
       let full = "document.fullscreenElement?.dataset.part === 'player'"
-      try page.wait(until: "\(full) && \(isPressed("full"))")
+      try click("full", of: page, until: "\(full) && \(isPressed("full"))")
       try page.wait(until: "innerWidth === 1280 && innerHeight === 800")
       // The same button ends it.
-      try page.order("click [data-part=full]")
-      try page.wait(until: "!document.fullscreenElement && !(\(isPressed("full")))")
-      try page.order("click [data-part=inset]")
+      try click(
+        "full", of: page, until: "!document.fullscreenElement && !(\(isPressed("full")))")
       let inset = "document.pictureInPictureElement === document.querySelector('video')"
-      try page.wait(until: "\(inset) && \(isPressed("inset"))")
+      try click("inset", of: page, until: "\(inset) && \(isPressed("inset"))")
       try page.order("document.querySelector('[data-part=inset]').click()")
       try page.wait(until: "!document.pictureInPictureElement && !(\(isPressed("inset")))")
       try page.waitForMovingPictures()
@@ -79,6 +77,21 @@
       try view.program.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
       withExtendedLifetime(desktop) {}
+    }
+
+    /// Clicks, and again every ten seconds until it has an effect: on a busy machine the window may
+    /// move meanwhile, or have the focus too late for Firefox.
+    private func click(
+      _ control: String, of page: BrowserPage, until effect: String
+    ) throws {
+      var again = Deadline.now
+      try waitUntil(effect) {
+        if again.isPast {
+          try page.order("click [data-part=\(control)]")
+          again = .after(.seconds(10))
+        }
+        return try page.order(effect) == "true"
+      }
     }
 
     /// - Parameter isPressing: false for Firefox: without a window, its keys press no button. Nor
