@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import shutil
 
 ROOT_PAGE = """# Guides and tutorials
 
@@ -75,12 +76,14 @@ def relinked(text: str, page: pathlib.Path, root: pathlib.Path, pages: set[pathl
 
 
 def write_pages(root: pathlib.Path, catalog: pathlib.Path) -> int:
-    """Writes the catalogue; returns its number of pages."""
+    """Writes the catalogue, with the pictures; returns its number of pages."""
     catalog.mkdir()
     pages = {path.resolve() for _, folder in GROUPS for path in (root / folder).glob("*.md")
              if path.name != "0000-template.md"}
     lines = [ROOT_PAGE]
     for title, folder in GROUPS:
+        for picture in (root / folder).glob("*.svg"):
+            shutil.copy(picture, catalog)
         lines.append(f"\n### {title}\n")
         for page in sorted(pages):
             if page.parent == (root / folder).resolve():
