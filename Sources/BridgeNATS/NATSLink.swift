@@ -120,7 +120,7 @@
     // MARK: Driving
 
     /// Waits until the socket or one of two descriptors is ready, and reads and writes.
-    /// - Returns: whether `wake` is readable; true if there is no connection.
+    /// - Returns: whether `wake` is readable. Without a connection nothing is waited for: true.
     func drive(
       stop: Int32, wake: Int32, until deadline: Deadline
     ) throws(SystemError) -> Bool {

@@ -47,6 +47,7 @@ import Testing
       repeat {
         number += 1
         try all[0].post("a.b", state: number)
+        // 40 posts at once; at full length 20 a second follow, for as long as the cable is down.
         if number > 40 { sleep(until: .after(.milliseconds(50))) }
       } while number < 40 || !end.isPast
       try all[0].suite("a.s").set(2, forKey: "near")

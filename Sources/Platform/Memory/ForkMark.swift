@@ -16,7 +16,7 @@ import Glibc
 }
 
 /// New memory of zeros, which the kernel fills with zeros again in forked children, if it can
-/// (Linux 4.14). Traps if there is none, as Swift does where memory is short.
+/// (Linux 4.14). Without enough memory the process ends, as in any allocation of Swift.
 @unsafe package func memoryClearedInChildren(byteCount: Int) -> UnsafeMutableRawPointer {
   let start = unsafe mmap(
     nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
