@@ -37,6 +37,8 @@ package final class NoteExchange: Sendable {
     /// First word: the state that has this stamp; second: the machine that set it, which decides
     /// between equal stamps.
     let stamped: NoteLedger.Place
+    /// First word: the position of this machine's newest note.
+    let sent: NoteLedger.Place
     /// Nil if this role may not post the name: checked each time that the manifest is read, not at
     /// each delivery.
     var poster: Poster?
@@ -104,12 +106,28 @@ package final class NoteExchange: Sendable {
         state.ledger.set(generation, .first, at: place)
         state.ledger.set(1, .third, at: place)
       }
+      let sent = state.ledger.place(of: NoteLedger.key(of: text, from: machineID))
       state.names[text] = Name(
-        name: name, place: place, stamped: stamped, poster: try? center.poster(of: name))
+        name: name, place: place, stamped: stamped, sent: sent,
+        poster: try? center.poster(of: name), newest: newestNote(text, place, stamped, sent, state))
     }
     let observation = try center.observe(name) { [weak self] _ in self?.poll(text) }
     state.withLock { $0.names[text]?.observation = observation }
     poll(text)
+  }
+
+  /// The note with which this machine set the present state, before its bridge was restarted: for a
+  /// server that loses its memory later. Receivers that had it know it by its position.
+  private func newestNote(
+    _ text: String, _ place: NoteLedger.Place, _ stamped: NoteLedger.Place,
+    _ sent: NoteLedger.Place, _ state: borrowing State
+  ) -> Note? {
+    let position = state.ledger.get(.first, at: sent)
+    guard position > 0, state.ledger.get(.second, at: stamped) == machineID else { return nil }
+    return Note(
+      machine: machine, machineID: machineID, position: position,
+      stamp: state.ledger.get(.third, at: place), state: state.ledger.get(.first, at: stamped),
+      name: text)
   }
 
   // MARK: From here to others
@@ -131,6 +149,7 @@ package final class NoteExchange: Sendable {
         machine: machine, machineID: machineID, position: state.position,
         stamp: stamp(for: value, ledger.stamp, name, state), state: value, name: text)
       name.newest = note
+      state.ledger.set(state.position, .first, at: name.sent)
       state.names[text] = name
       state.figures.sent += 1
       state.figures.merged += ledger.local - ledger.acknowledged - 1
@@ -200,7 +219,8 @@ package final class NoteExchange: Sendable {
 
   /// Sends notes again that the server has not acknowledged for a time: each with the posts that
   /// came since then, or else unchanged, so that a receiver that has it knows it by its position.
-  /// - Parameter all: also the newest note of each name, for a server that has lost them.
+  /// - Parameter all: also the newest note of each name, for a server that has lost them. Until the
+  ///   server acknowledges these, they are sent again like any other.
   package func resend(unacknowledgedFor limitNs: UInt64, all: Bool = false) {
     let now = monotonicNowNs()
     var late: [String] = []
@@ -215,6 +235,10 @@ package final class NoteExchange: Sendable {
           state.inFlight = state.inFlight.filter { $0.value != text }
           late.append(text)
         } else if isLate || all, let note = name.newest {
+          if name.inFlight == nil {
+            state.inFlight[note.position] = text
+            state.names[text]?.inFlight = state.ledger.get(.second, at: name.place)
+          }
           state.names[text]?.sentAtNs = now
           notes.append(note)
         }

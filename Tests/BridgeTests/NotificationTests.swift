@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -99,6 +100,59 @@ import Testing
       let joining = try machines("three", server: server)[0]
       try joining.waitFor("a.b", state: 4)
     }
+  }
+
+  /// Whatever of a machine was restarted before.
+  @Test func bridgeThatWasRestartedFillsAServerThatLosesItsMemory() throws {
+    try withWatchdog {
+      let server = try NATSServer()
+      let all = try machines("one", "two", server: server)
+      try all[0].post("a.b", state: 4)
+      try all[1].waitFor("a.b", state: 4)
+      try all[0].disconnect()
+      try all[0].connect(to: server.address)
+      try server.kill()
+      try server.start()
+      let joining = try machines("three", server: server)[0]
+      try joining.waitFor("a.b", state: 4)
+      // One that had it is told nothing new; this would arrive after it.
+      try all[0].post("a.c", state: 1)
+      try all[1].waitFor("a.c", state: 1)
+      #expect(try all[1].generation("a.b") == 1)
+    }
+  }
+
+  /// The connection of notifications may be made after the one on which the loss was found.
+  @Test func newestNoteIsSentUntilItIsAcknowledgedAlsoToAServerThatLostIt() throws {
+    let machine = try Machine("one", bridging: Self.table)
+    let notes = Mutex<[Note]>([])
+    let isConnected = Atomic(true)
+    var sent: [Note] { notes.withLock { $0 } }
+    let exchange = try NoteExchange(
+      machine.center, in: Directory(path: machine.root.path), as: #require(MachineName("one")),
+      machineID: 7, start: 1
+    ) { note in
+      guard isConnected.load(ordering: .relaxed) else { return false }
+      notes.withLock { $0.append(note) }
+      return true
+    }
+    #expect(exchange.follow(["a.b"]) == [])
+    try machine.post("a.b", state: 4)
+    try waitUntil("it is sent") { sent.count == 1 }
+    let note = sent[0]
+    exchange.acknowledge(note.position)
+    exchange.resend(unacknowledgedFor: 0)
+    #expect(sent == [note])
+    isConnected.store(false, ordering: .relaxed)
+    exchange.resend(unacknowledgedFor: 0, all: true)
+    isConnected.store(true, ordering: .relaxed)
+    exchange.resend(unacknowledgedFor: 0)
+    #expect(sent == [note, note])
+    exchange.acknowledge(note.position)
+    exchange.resend(unacknowledgedFor: 0)
+    #expect(sent == [note, note])
+    try machine.post("a.b", state: 5)
+    try waitUntil("the next one is sent") { sent.last?.state == 5 }
   }
 
   @Test func bridgeThatWasKilledLearnsTheNewestStateOnce() throws {

@@ -86,6 +86,21 @@ import Testing
     _ = try capture.end(with: SIGTERM)
   }
 
+  /// As in a script that starts both.
+  @Test func snapshotWaitsForAStreamThatIsBeingStarted() throws {
+    let scene = try Scene()
+    let path = scene.file("now.png")
+    let snapshot = try scene.start("snapshot", "screen", path)
+    try waitUntil("it runs") {
+      try scene.run("log", "--role=extension", "--level=info").output.contains("started")
+    }
+    let capture = try scene.start("capture", "test")
+    let result = try snapshot.finish()
+    #expect(result.status == .exited(0), "\(result.errors)")
+    #expect(try Recording(path).frameCount == 1)
+    _ = try capture.end(with: SIGTERM)
+  }
+
   @Test func timeStampsInTheFileAreThoseOfCapture() throws {
     let scene = try Scene()
     let screen = try VirtualScreen(width: 640, height: 360)

@@ -6,8 +6,8 @@ struct SnapshotCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "snapshot", abstract: "Write a stream's newest frame to a PNG file.",
     discussion: """
-      Fails if the stream is paused, or if a screen publishes no new picture within two seconds: \
-      the newest one would be old.
+      Waits up to five seconds for the stream, as it may be starting. Fails if it is paused, or if \
+      a screen publishes no new picture within two seconds: the newest one would be old.
       """)
 
   @Argument(help: ArgumentHelp("Stream to read.", valueName: "stream"))

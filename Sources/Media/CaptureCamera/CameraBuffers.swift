@@ -184,16 +184,26 @@ package final class CameraBuffers {
     var loan = try loan(from: &publisher)
     var bytes = loan.bytes
     buffers[picture.index].memory?.copy(pictureBytes, to: &bytes)
+    try checkMemory(of: picture)
     if !isLast { try putBack(picture) }
     return loan
   }
 
   /// Reads a picture in the driver's memory.
   /// - Returns: nil if it is not in there, as far as the driver says.
-  func read<Result>(_ picture: Picture, _ body: (RawSpan) -> Result) -> Result? {
+  func read<Result>(
+    _ picture: Picture, _ body: (RawSpan) -> Result
+  ) throws(CameraError) -> Result? {
     let buffer = buffers[picture.index]
     guard picture.byteCount <= buffer.memory?.byteCount ?? 0 else { return nil }
-    return buffer.memory?.withBytes(picture.byteCount, body)
+    let result = buffer.memory?.withBytes(picture.byteCount, body)
+    try checkMemory(of: picture)
+    return result
+  }
+
+  private func checkMemory(of picture: Picture) throws(CameraError) {
+    guard buffers[picture.index].memory?.isLost == true else { return }
+    throw .malformed(path: path, what: "buffer \(picture.index) where it has no memory")
   }
 
   /// Queues the buffer of a picture that is not published.

@@ -69,7 +69,7 @@ public final class EncodedCamera {
     guard let picture = try buffers.next() else { return 0 }
     var lostCount = times.clock.missingCount(before: picture.sequence)
     let ptsNs = times.clock.times(of: picture.time, nowNs: monotonicNowNs()).ptsNs
-    let isTaken = picture.isWhole && buffers.read(picture) { body($0, ptsNs) } ?? false
+    let isTaken = picture.isWhole ? try buffers.read(picture) { body($0, ptsNs) } ?? false : false
     if !isTaken { lostCount += 1 }
     try buffers.putBack(picture)
     return lostCount

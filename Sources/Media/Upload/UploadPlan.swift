@@ -13,8 +13,8 @@ public struct UploadPlan: Sendable {
   public var frameLimit: Int?
   /// The time after the first frame at which to stop.
   public var duration: Duration?
-  /// Waits for a stream that does not exist yet, instead of failing.
-  public var waitsForStream = true
+  /// Fails if nobody publishes the stream within this time; nil: waits for it.
+  public var streamWithin: Duration?
   /// Fails if no frame arrives within this time after attaching.
   public var firstFrameWithin: Duration?
   /// Fails instead of sending a picture from before the upload began, if the stream is paused or

@@ -17,7 +17,7 @@ extension UploadRunner {
   /// Subscribes, and waits for the stream if it does not exist yet.
   /// - Returns: nil if the signal was raised first.
   func attach(_ stream: StreamName, holds: Int) throws(UploadError) -> Attachment? {
-    var deadline: Deadline?
+    var deadline = plan.streamWithin.map { Deadline.after($0) }
     while true {
       do throws(SubscriberError) {
         return try subscription(of: stream, live: .latest).subscribe(
@@ -25,7 +25,7 @@ extension UploadRunner {
       } catch {
         switch error {
         case .stopped: return nil
-        case .noSuchStream where plan.waitsForStream && deadline == nil:
+        case .noSuchStream where deadline == nil:
           report(.waitingForStream(stream))
           deadline = .never
         default: throw .cannotSubscribe(error)

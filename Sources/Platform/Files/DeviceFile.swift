@@ -12,13 +12,15 @@ extension Descriptor {
   }
 }
 
-/// Memory that a driver writes and this process reads, unmapped when the value is destroyed.
+/// Memory that a driver writes and this process reads, unmapped when the value is destroyed. Where
+/// the driver has none, it reads as zeros, and `isLost` is set.
 @safe package struct DeviceMapping: ~Copyable, @unchecked Sendable {
   // because the address never changes
 
   /// SAFETY: valid for `byteCount` bytes until deinit; a copy stays within them.
   @unsafe private let base: UnsafeMutableRawPointer
   package let byteCount: Int
+  private let guardNumber: Int32
 
   /// - Parameter offset: what the driver calls its memory by: `mmap(2)`.
   package init(
@@ -27,9 +29,19 @@ extension Descriptor {
     let address = unsafe mmap(nil, byteCount, PROT_READ, MAP_SHARED, device.number, offset)
     guard let address = unsafe address, unsafe address != MAP_FAILED else { throw .last("mmap") }
     unsafe linux_keep_from_children(address, byteCount)
+    let number = unsafe linux_guard(address, byteCount)
+    if number < 0 {
+      let error = SystemError.last("guard")
+      unsafe munmap(address, byteCount)
+      throw error
+    }
     unsafe base = address
     self.byteCount = byteCount
+    guardNumber = number
   }
+
+  /// Whether something was read that the driver does not have.
+  package var isLost: Bool { linux_guard_is_lost(guardNumber) }
 
   /// Copies the first bytes.
   package borrowing func copy(_ count: Int, to target: inout MutableRawSpan) {
@@ -47,7 +59,10 @@ extension Descriptor {
     return unsafe body(RawSpan(_unsafeStart: UnsafeRawPointer(base), byteCount: count))
   }
 
-  deinit { unsafe munmap(base, byteCount) }
+  deinit {
+    linux_unguard(guardNumber)
+    unsafe munmap(base, byteCount)
+  }
 }
 
 extension SystemError {

@@ -34,7 +34,7 @@ struct Send: ParsableCommand {
   @OptionGroup var upload: UploadOptions
   @OptionGroup var global: GlobalOptions
 
-  /// How long a snapshot waits for the first frame of an existing stream.
+  /// How long a snapshot waits for the stream, and then for its first frame.
   private static let snapshotTimeout = Duration.seconds(5)
 
   func run() throws {
@@ -76,7 +76,7 @@ struct Send: ParsableCommand {
     plan.duration = upload.duration.map { .seconds($0) }
     if isSnapshot {
       plan.policy = policy ?? .latest
-      plan.waitsForStream = false
+      plan.streamWithin = Self.snapshotTimeout
       plan.refusesOldPictures = !upload.allowOld
       plan.firstFrameWithin = Self.snapshotTimeout
       // Longer than a snapshot takes, so there is no progress report.

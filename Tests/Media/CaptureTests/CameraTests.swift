@@ -209,17 +209,17 @@ import Testing
   ]
 
   @Test(arguments: [
-    "stride", "narrow", "small", "huge", "zero", "other", "fields", "count", "length", "index",
-    "twice", "short", "long", "sequence", "future", "clock", "name", "endless", "range",
+    "stride", "narrow", "small", "huge", "zero", "other", "fields", "count", "length", "memory",
+    "index", "twice", "short", "long", "sequence", "future", "clock", "name", "endless", "range",
     "interval", "output",
   ])
   func driverThatLiesEndsNothingButItsOwnCapture(lie: String) throws {
     let world = try CameraWorld()
     let isSetup = Self.setupLies.contains(lie)
-    let isFatal = isSetup || lie == "index" || lie == "length"
+    let isFatal = isSetup || ["length", "memory", "index"].contains(lie)
     let capture = try world.capture(
       ["--frames", "10", "--duration", isFatal ? "100" : "4"],
-      before: ["lie=\(lie)", lie == "length" ? "memory=mmap" : "width=320"])
+      before: ["lie=\(lie)", ["length", "memory"].contains(lie) ? "memory=mmap" : "width=320"])
     var lastNs: Int64 = 0
     if !isSetup, var subscriber = try? world.subscriber() {
       while case .frame(let lease)? = try? subscriber.next(until: .after(.seconds(10))) {
@@ -252,7 +252,7 @@ import Testing
   }
 
   /// Encoded pictures are read in the driver's memory.
-  @Test(arguments: ["short", "long", "index", "length", "sequence", "other"])
+  @Test(arguments: ["short", "long", "index", "length", "memory", "sequence", "other"])
   func encodedCameraThatLiesEndsNothingButItsOwnCapture(lie: String) throws {
     let world = try CameraWorld()
     let capture = try world.capture(
@@ -261,7 +261,7 @@ import Testing
     let subscriber = try? world.subscriber(waiting: .seconds(4))
     let result = try capture.finish()
     #expect([.exited(0), .exited(1)].contains(result.status), "\(result.status) \(result.errors)")
-    if ["index", "other"].contains(lie) {
+    if ["memory", "index", "other"].contains(lie) {
       #expect(result.errors.contains("says what cannot be"), "\(result.errors)")
     }
     withExtendedLifetime(subscriber) {}

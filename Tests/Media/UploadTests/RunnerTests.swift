@@ -75,7 +75,7 @@ import Testing
 
   @Test func missingStreamIsAnErrorWithoutWaiting() throws {
     let error = #expect(throws: UploadError.self) {
-      try run(NullDestination(), plan: { $0.waitsForStream = false })
+      try run(NullDestination(), plan: { $0.streamWithin = .zero })
     }
     #expect(error?.description.contains("nobody publishes stream “screen”") == true)
   }

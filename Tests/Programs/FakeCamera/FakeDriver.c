@@ -278,6 +278,7 @@ static int locate(const struct camera *camera, pid_t thread, struct v4l2_buffer 
   }
   uint32_t offset = (uint32_t)(answer->index * buffer_bytes(camera));
   uint32_t length = lies(camera, "length") ? 16 : (uint32_t)buffer_bytes(camera);
+  if (lies(camera, "memory")) offset += (uint32_t)buffer_bytes(camera) * CAMERA_BUFFERS;
   if (!camera->planes) {
     answer->m.offset = offset;
     answer->length = length;
