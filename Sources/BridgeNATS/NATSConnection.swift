@@ -146,8 +146,7 @@
 
     // MARK: Streams
 
-    /// - Returns: when the stream was made, in nanoseconds since 1970 by the server's clock.
-    func makeStream(_ stream: NATSStream) throws(NATSError) -> UInt64 {
+    func makeStream(_ stream: NATSStream) throws(NATSError) -> NATSStream.State {
       var wanted = unsafe fb_nats_stream()
       unsafe wanted.in_memory = stream.isInMemory
       unsafe wanted.most_per_subject = stream.mostPerSubject
@@ -155,15 +154,15 @@
       unsafe wanted.most_age_ns = Int64(clamping: stream.mostAge.clampedNanoseconds)
       unsafe wanted.duplicates_ns = Int64(clamping: stream.duplicates.clampedNanoseconds)
       unsafe wanted.is_bucket = stream.name.hasPrefix("KV_")
-      var madeNs: UInt64 = 0
+      var state = fb_nats_stream_state()
       // SAFETY: the texts live during the call, which copies them.
       let (status, message) = unsafe withCTexts([stream.name, stream.subjects]) { texts in
         unsafe wanted.name = texts[0]
         unsafe wanted.subjects = texts[1]
-        return unsafe withMessage { unsafe fb_nats_make_stream(link, &wanted, &madeNs, $0) }
+        return unsafe withMessage { unsafe fb_nats_make_stream(link, &wanted, &state, $0) }
       }
       if status != 0 { throw NATSError(description: message) }
-      return madeNs
+      return NATSStream.State(madeNs: state.made_ns, lacksCopies: state.lacks_copies)
     }
 
     func madeNs(of stream: String) throws(NATSError) -> UInt64 {

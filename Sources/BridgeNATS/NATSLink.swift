@@ -151,7 +151,7 @@
     /// When a stream was made, in nanoseconds since 1970 by the server's clock.
     func madeNs(of stream: String) throws(NATSError) -> UInt64 { try present().madeNs(of: stream) }
 
-    func makeStream(_ stream: NATSStream) throws(NATSError) -> UInt64 {
+    func makeStream(_ stream: NATSStream) throws(NATSError) -> NATSStream.State {
       try present().makeStream(stream)
     }
 
@@ -184,6 +184,13 @@
     var mostBytes: Int64
     var mostAge = Duration.zero
     var duplicates = Duration.zero
+
+    struct State {
+      /// In nanoseconds since 1970 by the server's clock.
+      let madeNs: UInt64
+      /// Whether fewer than three servers of a cluster have it.
+      let lacksCopies: Bool
+    }
 
     /// A bucket of the key-value store, which keeps the newest value of each key.
     static func bucket(_ name: String, isInMemory: Bool, mostBytes: Int64) -> NATSStream {

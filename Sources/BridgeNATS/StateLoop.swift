@@ -22,8 +22,9 @@
     /// Since the last connection.
     private var saidReasons: Set<String> = []
     private var recheckAt = Deadline.now
-    /// When streams that could not be made are tried again.
+    /// When streams that could not be made, or lack copies, are tried again.
     private var recheckStreamsAt = Deadline.never
+    private var copiesPause = StateLoop.recheckInterval
     private var streamWarnings: Set<String> = []
     private var warning = ""
 
@@ -38,6 +39,7 @@
     private static let mostNotes: UInt64 = 1024 * 256
     /// How often suites are compared although nothing is known to have changed.
     private static let recheckInterval = Duration.seconds(10)
+    private static let longestPause = Duration.seconds(600)
 
     init(_ core: BridgeCore, _ link: NATSLink, _ notes: NoteLoop, _ start: BridgeState.Start) {
       self.core = core
@@ -90,6 +92,7 @@
       if link.connectionCount != connections {
         connections = link.connectionCount
         hasStreams = false
+        copiesPause = Self.recheckInterval
         mustCatchUp = true
         for token in suites.keys { suites[token]?.isDue = true }
       }
@@ -112,7 +115,13 @@
     /// keeps on its disk.
     private func makeStreams() throws {
       let subjects = core.subjects
-      let madeNs = try link.makeStream(
+      var lacksCopies = false
+      func make(_ stream: NATSStream) throws -> UInt64 {
+        let state = try link.makeStream(stream)
+        lacksCopies = lacksCopies || state.lacksCopies
+        return state.madeNs
+      }
+      let madeNs = try make(
         .init(
           name: subjects.notesStream, subjects: subjects.allNotes, isInMemory: true,
           mostPerSubject: 1, mostBytes: 64 << 20))
@@ -123,21 +132,26 @@
         directory.repeatReport()
         mustCatchUp = true
       }
-      _ = try link.makeStream(
+      _ = try make(
         .bucket(subjects.machineBucket, isInMemory: true, mostBytes: 16 << 20))
       hasStreams = true
       recheckStreamsAt = .never
       makeStored("the settings wait") {
-        let suitesNs = try link.makeStream(
+        let suitesNs = try make(
           .bucket(subjects.suiteBucket, isInMemory: false, mostBytes: 128 << 20))
         bucket = SuiteBucket(link: link, name: subjects.suiteBucket, identity: suitesNs)
       }
       makeStored("the log waits") {
-        _ = try link.makeStream(
+        _ = try make(
           .init(
             name: subjects.logStream, subjects: subjects.allLogs, mostBytes: BridgeLog.mostBytes,
             mostAge: .seconds(7 * 86400), duplicates: .seconds(600)))
         core.isReady.store(true, ordering: .releasing)
+      }
+      // Nothing says when a cluster has got its third server.
+      if lacksCopies {
+        recheckStreamsAt = min(recheckStreamsAt, .after(copiesPause))
+        copiesPause = min(copiesPause * 2, Self.longestPause)
       }
     }
 

@@ -28,14 +28,17 @@ import Testing
   @Test func clusterSurvivesTheDeathOfEachOfItsServers() throws {
     try withWatchdog {
       let routes = try (0..<3).map { _ in try OwnPort() }
+      let monitors = try (0..<3).map { _ in try OwnPort() }
       let list = routes.map { #""nats://127.0.0.1:\#($0.number)""# }.joined(separator: ", ")
-      let servers = try routes.enumerated().map { index, port in
+      func server(_ index: Int) throws -> NATSServer {
         try NATSServer(
           settings: """
             server_name: s\(index)
-            cluster { name: c, listen: "127.0.0.1:\(port.number)", routes: [\(list)] }
+            http: "127.0.0.1:\(monitors[index].number)"
+            cluster { name: c, listen: "127.0.0.1:\(routes[index].number)", routes: [\(list)] }
             """, waits: false)
       }
+      var servers = try (0..<2).map(server)
       // Without encryption, other servers than the named one are used with this option only.
       let (one, two) = (
         try machine("one", servers[0], ["--plain"]), try machine("two", servers[1], ["--plain"])
@@ -44,7 +47,21 @@ import Testing
       try waitUntil("the cluster stores") {
         try two.suite("a.s").value(forKey: "k") == .integer(0)
       }
+      // What was made while the cluster formed is given to all three.
+      servers.append(try server(2))
+      let streams = "http://127.0.0.1:\(monitors[0].number)/jsz?streams=true&config=true"
+      try waitUntil("all streams are on three servers") {
+        let text = try run("curl", ["-sf", streams]).output
+        return text.matches(of: /"num_replicas": ?3/).count == 4
+      }
       for (index, server) in servers.enumerated() {
+        // One may die only when each of the others has what it has.
+        for monitor in monitors {
+          let address = "http://127.0.0.1:\(monitor.number)/healthz"
+          try waitUntil("the servers have caught up") {
+            try run("curl", ["-sf", address]).output.contains(#""ok""#)
+          }
+        }
         try server.kill()
         let number = index + 1
         try one.post("a.b", state: UInt64(number))
@@ -54,10 +71,6 @@ import Testing
           try one.suite("a.s").value(forKey: "k") == .integer(number)
         }
         try server.start(waits: false)
-        // The next one may die only when this one has what the others have.
-        try waitUntil("the server has caught up") {
-          server.process?.errors.text.contains("Server is ready") == true
-        }
       }
       #expect(try two.generation("a.b") == 3)
     }

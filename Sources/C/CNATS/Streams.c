@@ -29,8 +29,23 @@ int fb_nats_stream_made(fb_nats *link, const char *stream, uint64_t *made_ns, ch
   return 0;
 }
 
+enum { COPIES = 3 };
+
+static bool lacks_copies(const jsStreamInfo *info) {
+  const jsClusterInfo *cluster = info->Cluster;
+  bool is_in_cluster = cluster != NULL && cluster->Name != NULL && cluster->Name[0] != 0;
+  return is_in_cluster && info->Config->Replicas < COPIES;
+}
+
+// A cluster that has fewer servers refuses it.
+static bool add_copies(fb_nats *link, jsStreamInfo *info) {
+  info->Config->Replicas = COPIES;
+  return js_UpdateStream(NULL, link->js, info->Config, NULL, NULL) == NATS_OK;
+}
+
 int fb_nats_make_stream(
-    fb_nats *link, const struct fb_nats_stream *wanted, uint64_t *made_ns, char *message) {
+    fb_nats *link, const struct fb_nats_stream *wanted, struct fb_nats_stream_state *state,
+    char *message) {
   jsStreamInfo *info = NULL;
   jsErrCode code = 0;
   natsStatus status = js_GetStreamInfo(&info, link->js, wanted->name, NULL, &code);
@@ -50,7 +65,7 @@ int fb_nats_make_stream(
       config.Discard = js_DiscardNew;
     }
     // A server by itself refuses three; so does a cluster of two.
-    for (int replicas = 3; replicas >= 1; replicas -= 2) {
+    for (int replicas = COPIES; replicas >= 1; replicas -= 2) {
       config.Replicas = replicas;
       code = 0;
       status = js_AddStream(&info, link->js, &config, NULL, &code);
@@ -62,7 +77,8 @@ int fb_nats_make_stream(
     }
   }
   if (status != NATS_OK) return say_stream(message, status, code, wanted->name);
-  *made_ns = (uint64_t)info->Created;
+  state->made_ns = (uint64_t)info->Created;
+  state->lacks_copies = lacks_copies(info) && !add_copies(link, info);
   jsStreamInfo_Destroy(info);
   return 0;
 }

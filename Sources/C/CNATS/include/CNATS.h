@@ -122,10 +122,19 @@ struct fb_nats_stream {
   /// Whether the stream is a bucket of the key-value store: `name` then begins with KV_.
   bool is_bucket;
 };
-/// Opens a stream, and makes it if it is missing: on three servers of a cluster, or else on one.
-/// - Returns: 0, or an error; `made_ns` is when the stream was made.
+/// What fb_nats_make_stream returns of a stream.
+struct fb_nats_stream_state {
+  /// When it was made, in nanoseconds since 1970 by the server's clock.
+  uint64_t made_ns;
+  /// Whether fewer than three servers of a cluster have it.
+  bool lacks_copies;
+};
+/// Opens a stream, and makes it if it is missing: on three servers of a cluster, or else on one. A
+/// stream on fewer, as one that was made while the cluster formed, is given to three.
+/// - Returns: 0, or an error.
 int fb_nats_make_stream(
-    fb_nats *link, const struct fb_nats_stream *stream, uint64_t *made_ns, char *message);
+    fb_nats *link, const struct fb_nats_stream *stream, struct fb_nats_stream_state *state,
+    char *message);
 
 /// When a stream was made, in nanoseconds since 1970 by the server's clock.
 /// - Returns: 0, or an error.
