@@ -215,11 +215,12 @@ class Liar:
         else:
             config = {"name": self.number(), "subjects": self.number(), "max_msgs": self.number()}
             fields = ["type", "config", "created", "state", "seq", "stream", "name", "num_pending",
-                      "delivered", "ack_floor", "error", "message", "duplicate", "domain"]
+                      "delivered", "ack_floor", "error", "message", "duplicate", "domain", "cluster"]
             lie = {field: self.number() for field in fields if self.random.random() < 0.7}
             good = {"type": "io.nats.jetstream.api.v1.response", "config": config, "name": "c",
                     "created": "2026-01-01T00:00:00Z", "stream_name": "s", "stream": "s", "seq": 1,
                     "num_pending": self.random.choice([0, 3, 1 << 60]),
+                    "cluster": {"name": "c", "leader": self.number(), "replicas": self.number()},
                     "delivered": {"consumer_seq": self.random.choice([0, 1 << 60]),
                                   "stream_seq": 0},
                     "message": {"subject": "a", "seq": 1, "time": "2026-01-01T00:00:00Z",
@@ -227,6 +228,8 @@ class Liar:
             for field in list(lie):
                 if self.random.random() < 0.6:
                     del lie[field]
+            if self.random.random() < 0.2:
+                del good["config"]
             self.message(reply, json.dumps(good | lie).encode())
         for sid, pattern in list(self.subscriptions.items()):
             if self.random.random() < 0.3:

@@ -34,7 +34,8 @@ enum { COPIES = 3 };
 static bool lacks_copies(const jsStreamInfo *info) {
   const jsClusterInfo *cluster = info->Cluster;
   bool is_in_cluster = cluster != NULL && cluster->Name != NULL && cluster->Name[0] != 0;
-  return is_in_cluster && info->Config->Replicas < COPIES;
+  // A server that lies says nothing of the configuration.
+  return is_in_cluster && info->Config != NULL && info->Config->Replicas < COPIES;
 }
 
 // A cluster that has fewer servers refuses it.

@@ -46,9 +46,9 @@
           "/usr/bin/python3",
           [
             tool("janus_viewers.py"), "http://127.0.0.1:8088/janus", "1", "\(Self.viewerCount)",
-            "100",
+            "50",
           ])
-        let result = try viewers.finish(within: .seconds(120))
+        let result = try viewers.finish(within: .seconds(300))
         #expect(result.status == .exited(0), "\(viewers.transcript) \(janus.transcript)")
         let busyNs = try processorTimeNs(of: janus.processID) - before.janus
         let share = Double(busyNs) / Double(monotonicNowNs() - before.time)
