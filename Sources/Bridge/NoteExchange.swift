@@ -35,10 +35,8 @@ package final class NoteExchange: Sendable {
     /// acknowledged; third: the stamp of the present state.
     let place: NoteLedger.Place
     /// First word: the state that has this stamp; second: the machine that set it, which decides
-    /// between equal stamps.
+    /// between equal stamps; third: the position of this machine's newest note.
     let stamped: NoteLedger.Place
-    /// First word: the position of this machine's newest note.
-    let sent: NoteLedger.Place
     /// Nil if this role may not post the name: checked each time that the manifest is read, not at
     /// each delivery.
     var poster: Poster?
@@ -106,10 +104,9 @@ package final class NoteExchange: Sendable {
         state.ledger.set(generation, .first, at: place)
         state.ledger.set(1, .third, at: place)
       }
-      let sent = state.ledger.place(of: NoteLedger.key(of: text, from: machineID))
       state.names[text] = Name(
-        name: name, place: place, stamped: stamped, sent: sent,
-        poster: try? center.poster(of: name), newest: newestNote(text, place, stamped, sent, state))
+        name: name, place: place, stamped: stamped, poster: try? center.poster(of: name),
+        newest: newestNote(text, place, stamped, state))
     }
     let observation = try center.observe(name) { [weak self] _ in self?.poll(text) }
     state.withLock { $0.names[text]?.observation = observation }
@@ -120,9 +117,9 @@ package final class NoteExchange: Sendable {
   /// server that loses its memory later. Receivers that had it know it by its position.
   private func newestNote(
     _ text: String, _ place: NoteLedger.Place, _ stamped: NoteLedger.Place,
-    _ sent: NoteLedger.Place, _ state: borrowing State
+    _ state: borrowing State
   ) -> Note? {
-    let position = state.ledger.get(.first, at: sent)
+    let position = state.ledger.get(.third, at: stamped)
     guard position > 0, state.ledger.get(.second, at: stamped) == machineID else { return nil }
     return Note(
       machine: machine, machineID: machineID, position: position,
@@ -149,7 +146,7 @@ package final class NoteExchange: Sendable {
         machine: machine, machineID: machineID, position: state.position,
         stamp: stamp(for: value, ledger.stamp, name, state), state: value, name: text)
       name.newest = note
-      state.ledger.set(state.position, .first, at: name.sent)
+      state.ledger.set(state.position, .third, at: name.stamped)
       state.names[text] = name
       state.figures.sent += 1
       state.figures.merged += ledger.local - ledger.acknowledged - 1

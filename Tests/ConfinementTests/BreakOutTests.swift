@@ -108,6 +108,34 @@ import Testing
     #expect(allowed.off == ConfinedWorld.off(for: "extension"), "\(allowed)")
   }
 
+  /// As each change of a user replaces /etc/passwd.
+  @Test(.enabled(if: getuid() == 0, "only root has a directory of the system"))
+  func fileThatTheSystemReplacesMeanwhileIsGranted() throws {
+    let world = try ConfinedWorld()
+    let folder = try output(of: "mktemp", ["-d", "-p", "/run"])
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let file = folder + "/file"
+    try Data("its text".utf8).write(to: URL(fileURLWithPath: file))
+    let system = try RunningProgram("/usr/bin/python3", ["-c", Self.replacing, file])
+    try system.waitForOutput("began")
+    for _ in 0..<20 {
+      let role = try world.start("capture", ["/usr/bin/cat", file], ["grant=\(file)"]).finish()
+      #expect(role.output.contains("its text"), "\(role)")
+    }
+    try system.end(with: SIGKILL)
+  }
+
+  private static let replacing = """
+    import os, sys
+    file = sys.argv[1]
+    print("began", flush=True)
+    while True:
+        with open(file + ".new", "w") as new:
+            new.write("its text")
+        os.rename(file + ".new", file)
+    """
+
   @Test(arguments: ["capture", "extension"])
   func rolesCannotAccessOtherProcesses(role: String) throws {
     let world = try ConfinedWorld()

@@ -20,6 +20,8 @@ struct grant {
   /// What the path led to.
   dev_t device;
   ino_t inode;
+  /// Whether only root can put something else there.
+  bool isOfSystem;
 };
 
 struct request {

@@ -110,10 +110,23 @@ static bool make_read_only(const char *path) {
 }
 
 /// Whether a path still leads to what it led to when it was granted: its user may exchange links.
+/// What the system replaces, as /etc/passwd at each change of a user, is granted as it is now.
 static bool is_same(const char *path, const struct grant *grant) {
   struct stat status;
-  return stat(path, &status) == 0 && status.st_dev == grant->device &&
-         status.st_ino == grant->inode;
+  return stat(path, &status) == 0 &&
+         (grant->isOfSystem ||
+          (status.st_dev == grant->device && status.st_ino == grant->inode));
+}
+
+/// A file that is replaced between the search for it and its mount cannot be mounted; its successor
+/// can.
+static bool bind_to(const char *host, const char *path, const struct grant *grant) {
+  enum { ATTEMPTS = 16 };
+  for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (mount(host, path, NULL, MS_BIND | MS_REC, NULL) == 0) return true;
+    if (!grant->isOfSystem) return false;
+  }
+  return false;
 }
 
 /// Mounts a granted file or directory at its path.
@@ -133,7 +146,7 @@ static bool show(const struct grant *grant) {
   }
   // A listed directory contains only the other grants in it.
   bool isKept = true;
-  if (grant->access != ACCESS_LIST && mount(host, path, NULL, MS_BIND | MS_REC, NULL) == 0) {
+  if (grant->access != ACCESS_LIST && bind_to(host, path, grant)) {
     if (!is_same(path, grant)) {
       umount2(path, MNT_DETACH);
       return true;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -44,6 +45,23 @@ static bool add_grant(struct request *request, enum access access, const char *p
   return true;
 }
 
+/// Whether root alone can replace what a path without links leads to: it alone can write to the
+/// directories above.
+static bool is_of_system(const char *path) {
+  char parent[PATH_MAX];
+  for (const char *end = path; (end = strchr(end, '/')) != NULL; end++) {
+    size_t count = end == path ? 1 : (size_t)(end - path);
+    if (count >= sizeof parent) return false;
+    memcpy(parent, path, count);
+    parent[count] = '\0';
+    struct stat status;
+    if (lstat(parent, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != 0 ||
+        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+      return false;
+  }
+  return true;
+}
+
 /// Finds what the granted paths lead to, with the rights of the role's user: a link of that user
 /// leads to nothing that it could not reach itself.
 static bool resolve_grants(struct request *request) {
@@ -64,6 +82,7 @@ static bool resolve_grants(struct request *request) {
     grant->realPath = path;
     grant->device = status.st_dev;
     grant->inode = status.st_ino;
+    grant->isOfSystem = is_of_system(path);
   }
   setfsuid(user);
   setfsgid(group);
