@@ -27,6 +27,7 @@
 
     @Test func twentyViewersOfJanusWatchOneBroadcast() throws {
       try withWatchdog {
+        // Few packets: decoders in Python that are late on a busy machine lose none of them.
         let network = try NetworkNamespace()
         let janus = try network.startJanus(
           in: bench.root, ["janus.plugin.streaming": Self.mountpoint])
@@ -39,7 +40,8 @@
             "host=\(network.address)", "port=5004", "sync=false",
           ])
         let host = try bench.broadcast(
-          to: "udp:127.0.0.1:\(port)", ["--fps", "25"], registering: ["--samples", "video"])
+          to: "udp:127.0.0.1:\(port)", ["--fps", "10"],
+          registering: ["--samples", "video", "--bitrate", "300k"])
         try host.waitForErrors("live")
         let before = (time: monotonicNowNs(), janus: try processorTimeNs(of: janus.processID))
         let viewers = try network.start(
