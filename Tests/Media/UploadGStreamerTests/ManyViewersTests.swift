@@ -27,7 +27,6 @@
 
     @Test func twentyViewersOfJanusWatchOneBroadcast() throws {
       try withWatchdog {
-        // Few packets: decoders in Python that are late on a busy machine lose none of them.
         let network = try NetworkNamespace()
         let janus = try network.startJanus(
           in: bench.root, ["janus.plugin.streaming": Self.mountpoint])
@@ -39,6 +38,7 @@
             "config-interval=-1", "!", "rtph264pay", "pt=96", "mtu=1200", "!", "udpsink",
             "host=\(network.address)", "port=5004", "sync=false",
           ])
+        // Few packets: decoders in Python that are late on a busy machine lose none of them.
         let host = try bench.broadcast(
           to: "udp:127.0.0.1:\(port)", ["--fps", "10"],
           registering: ["--samples", "video", "--bitrate", "300k"])
