@@ -88,7 +88,7 @@ struct DemoRun {
     return picture
   }
 
-  /// Waits for the stream, because a snapshot fails if nobody publishes it.
+  /// Waits for the stream, for longer than a snapshot does.
   private func wait(untilPublishedBy playback: StartedProgram) throws {
     let limit = Deadline.after(.seconds(Self.pictureTimeoutSeconds))
     while try !listStreams(in: group).contains(where: { "\($0.name)" == Self.pictureStream }) {
