@@ -162,7 +162,7 @@
         return unsafe withMessage { unsafe fb_nats_make_stream(link, &wanted, &state, $0) }
       }
       if status != 0 { throw NATSError(description: message) }
-      return NATSStream.State(madeNs: state.made_ns, lacksCopies: state.lacks_copies)
+      return NATSStream.State(madeNs: state.made_ns, lacksReplicas: state.lacks_replicas)
     }
 
     func madeNs(of stream: String) throws(NATSError) -> UInt64 {

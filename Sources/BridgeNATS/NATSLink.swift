@@ -189,7 +189,7 @@
       /// In nanoseconds since 1970 by the server's clock.
       let madeNs: UInt64
       /// Whether fewer than three servers of a cluster have it.
-      let lacksCopies: Bool
+      let lacksReplicas: Bool
     }
 
     /// A bucket of the key-value store, which keeps the newest value of each key.

@@ -22,9 +22,9 @@
     /// Since the last connection.
     private var saidReasons: Set<String> = []
     private var recheckAt = Deadline.now
-    /// When streams that could not be made, or lack copies, are tried again.
+    /// When streams that could not be made, or lack replicas, are tried again.
     private var recheckStreamsAt = Deadline.never
-    private var copiesPause = StateLoop.recheckInterval
+    private var replicasPause = StateLoop.recheckInterval
     private var streamWarnings: Set<String> = []
     private var warning = ""
 
@@ -92,7 +92,7 @@
       if link.connectionCount != connections {
         connections = link.connectionCount
         hasStreams = false
-        copiesPause = Self.recheckInterval
+        replicasPause = Self.recheckInterval
         mustCatchUp = true
         for token in suites.keys { suites[token]?.isDue = true }
       }
@@ -115,10 +115,10 @@
     /// keeps on its disk.
     private func makeStreams() throws {
       let subjects = core.subjects
-      var lacksCopies = false
+      var lacksReplicas = false
       func make(_ stream: NATSStream) throws -> UInt64 {
         let state = try link.makeStream(stream)
-        lacksCopies = lacksCopies || state.lacksCopies
+        lacksReplicas = lacksReplicas || state.lacksReplicas
         return state.madeNs
       }
       let madeNs = try make(
@@ -149,9 +149,9 @@
         core.isReady.store(true, ordering: .releasing)
       }
       // Nothing says when a cluster has got its third server.
-      if lacksCopies {
-        recheckStreamsAt = min(recheckStreamsAt, .after(copiesPause))
-        copiesPause = min(copiesPause * 2, Self.longestPause)
+      if lacksReplicas {
+        recheckStreamsAt = min(recheckStreamsAt, .after(replicasPause))
+        replicasPause = min(replicasPause * 2, Self.longestPause)
       }
     }
 

@@ -29,18 +29,18 @@ int fb_nats_stream_made(fb_nats *link, const char *stream, uint64_t *made_ns, ch
   return 0;
 }
 
-enum { COPIES = 3 };
+enum { REPLICAS = 3 };
 
-static bool lacks_copies(const jsStreamInfo *info) {
+static bool lacks_replicas(const jsStreamInfo *info) {
   const jsClusterInfo *cluster = info->Cluster;
   bool is_in_cluster = cluster != NULL && cluster->Name != NULL && cluster->Name[0] != 0;
   // A server that lies says nothing of the configuration.
-  return is_in_cluster && info->Config != NULL && info->Config->Replicas < COPIES;
+  return is_in_cluster && info->Config != NULL && info->Config->Replicas < REPLICAS;
 }
 
 // A cluster that has fewer servers refuses it.
-static bool add_copies(fb_nats *link, jsStreamInfo *info) {
-  info->Config->Replicas = COPIES;
+static bool add_replicas(fb_nats *link, jsStreamInfo *info) {
+  info->Config->Replicas = REPLICAS;
   return js_UpdateStream(NULL, link->js, info->Config, NULL, NULL) == NATS_OK;
 }
 
@@ -66,7 +66,7 @@ int fb_nats_make_stream(
       config.Discard = js_DiscardNew;
     }
     // A server by itself refuses three; so does a cluster of two.
-    for (int replicas = COPIES; replicas >= 1; replicas -= 2) {
+    for (int replicas = REPLICAS; replicas >= 1; replicas -= 2) {
       config.Replicas = replicas;
       code = 0;
       status = js_AddStream(&info, link->js, &config, NULL, &code);
@@ -79,7 +79,7 @@ int fb_nats_make_stream(
   }
   if (status != NATS_OK) return say_stream(message, status, code, wanted->name);
   state->made_ns = (uint64_t)info->Created;
-  state->lacks_copies = lacks_copies(info) && !add_copies(link, info);
+  state->lacks_replicas = lacks_replicas(info) && !add_replicas(link, info);
   jsStreamInfo_Destroy(info);
   return 0;
 }

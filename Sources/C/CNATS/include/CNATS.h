@@ -127,7 +127,7 @@ struct fb_nats_stream_state {
   /// When it was made, in nanoseconds since 1970 by the server's clock.
   uint64_t made_ns;
   /// Whether fewer than three servers of a cluster have it.
-  bool lacks_copies;
+  bool lacks_replicas;
 };
 /// Opens a stream, and makes it if it is missing: on three servers of a cluster, or else on one. A
 /// stream on fewer, as one that was made while the cluster formed, is given to three.
