@@ -135,7 +135,12 @@ import Testing
     let all = try ["one", "two"].map { try Machine($0, bridging: Self.table) }
     for machine in all {
       try machine.seal(secret, account)
-      try machine.connect(to: server.address, ["--credential", "nats/\(account)"])
+      do {
+        try machine.connect(to: server.address, ["--credential", "nats/\(account)"])
+      } catch {
+        let log = server.process?.errors.text ?? ""
+        throw HarnessError("\(error)\nThe log of the server:\n\(log)")
+      }
     }
     try all[0].post("a.b", state: 7)
     try all[1].waitFor("a.b", state: 7)

@@ -54,14 +54,15 @@ final class NATSServer {
       \(settings)
       """
     try text.write(toFile: file, atomically: true, encoding: .utf8)
-    let (program, arguments) = ("/usr/sbin/nats-server", ["-c", file])
+    // Its debug lines say why it refused a client.
+    let (program, arguments) = ("/usr/sbin/nats-server", ["-D", "-c", file])
     let process: RunningProgram
     if let network {
       process = try network.start(program, arguments)
     } else if let diskBytes {
       let script = """
         mkdir -p \(store) && mount -t tmpfs -o size=\(diskBytes) disk \(store) \
-        && exec \(program) -c \(file)
+        && exec \(program) -D -c \(file)
         """
       process = try RunningProgram("unshare", ["--mount", "sh", "-c", script])
     } else {

@@ -91,6 +91,12 @@ class Odd(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
         elif kind == "echo":
             self.answer(403, {}, b"no: " + bearer.encode())
+        elif kind == "echo-type":
+            kind = "text/" + bearer.removeprefix("Bearer ")
+            self.answer(201, CREATED | {"Content-Type": kind}, b"hello")
+        elif kind == "echo-host":
+            host = bearer.removeprefix("Bearer ") + ".invalid"
+            self.answer(307, {"Location": f"https://{host}/"})
         else:
             tag = '"%d"' % len(body)
             self.answer(201, dict(CREATED, ETag=tag), SDP)

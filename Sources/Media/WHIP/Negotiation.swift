@@ -59,7 +59,7 @@ struct Negotiation {
       try engine.use(answer: answer.sdp)
     } catch {
       guard case .engineFailed(let reason) = error else { throw error }
-      throw .unusableAnswer(endpoint.address, reason: reason)
+      throw .unusableAnswer(endpoint.address, reason: endpoint.shown(reason))
     }
     return tried
   }

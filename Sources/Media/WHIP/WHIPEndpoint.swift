@@ -33,6 +33,18 @@ public struct WHIPEndpoint: Sendable {
   func mayUse(_ address: WebAddress) -> Bool {
     address.isEncrypted || address.isLoopback || allowsPlainHTTP
   }
+
+  /// A text from the server, safe to show: without the secrets that were sent to it, short, and on
+  /// one line.
+  func shown(_ text: String) -> String { address.redacted(in: withoutBearer(text)).shortened }
+
+  /// An address that the server named, or this endpoint's own if that one contains a secret.
+  func shown(_ address: WebAddress) -> WebAddress {
+    let text = "\(address)"
+    return withoutBearer(text) == text ? address : self.address
+  }
+
+  private func withoutBearer(_ text: String) -> String { bearer?.redacted(in: text) ?? text }
 }
 
 /// The token that authorises an upload (RFC 6750), in protected memory. It has no text form.
@@ -55,17 +67,18 @@ public final class BearerToken: Sendable {
 
   func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result { secret.withBytes(body) }
 
-  /// A text with every occurrence of this token replaced by “…”, for texts that may echo it.
+  /// A text with every occurrence of this token, in capitals or not, replaced by “…”, for texts
+  /// that may echo it.
   func redacted(in text: String) -> String {
     secret.withBytes { bytes in
       // SAFETY: each byte of the span is read as a byte.
       let token = (0..<bytes.byteCount).map {
-        unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
+        Self.lowercased(unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self))
       }
       var rest = Array(text.utf8)[...]
       var result: [UInt8] = []
       while let byte = rest.first {
-        if rest.starts(with: token) {
+        if rest.starts(with: token, by: { Self.lowercased($0) == $1 }) {
           result += Array("…".utf8)
           rest = rest.dropFirst(token.count)
         } else {
@@ -75,5 +88,10 @@ public final class BearerToken: Sendable {
       }
       return String(decoding: result, as: UTF8.self)
     }
+  }
+
+  /// A byte of ASCII text in lower case: host names and media types are shown so.
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 }

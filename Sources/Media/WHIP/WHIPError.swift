@@ -147,7 +147,7 @@ extension WHIPError: CustomStringConvertible {
       "\(address) answers 201 without a session description; see the server's own log"
     case .noDescription(let address, let type, let excerpt):
       "\(address) does not answer with a session description"
-        + (type.map { ", but with \($0.shortened)" } ?? "") + ": “\(excerpt)”; check the URL's path"
+        + (type.map { ", but with \($0)" } ?? "") + ": “\(excerpt)”; check the URL's path"
     case .nothingAccepted(let address):
       "\(address) accepts none of the streams; list its codecs with `framebus whip probe`, and"
         + " choose one with --encoder"
@@ -157,7 +157,7 @@ extension WHIPError: CustomStringConvertible {
     case .noSimulcast(let address):
       "\(address) does not take simulcast; send without --simulcast"
     case .unusableAnswer(let address, let reason):
-      "\(address) answers with a session description that cannot be used (\(reason.shortened)); "
+      "\(address) answers with a session description that cannot be used (\(reason)); "
         + "see the server's own log"
     case .unusableServer(let server, let error): "\(server): \(error)"
     case .noConnection(let address, let seconds, let tried):

@@ -107,10 +107,10 @@ public final class WHIPSession {
       throw .noLocation(endpoint.address)
     }
     guard let found = address.resolving(location) else {
-      throw .unusableLocation(shown(location))
+      throw .unusableLocation(endpoint.shown(location))
     }
-    guard endpoint.covers(found) else { throw .leadsElsewhere(shown(location)) }
-    guard endpoint.mayUse(found) else { throw .unusableLocation(shown(location)) }
+    guard endpoint.covers(found) else { throw .leadsElsewhere(endpoint.shown(location)) }
+    guard endpoint.mayUse(found) else { throw .unusableLocation(endpoint.shown(location)) }
     let resource = Resource(address: found, entityTag: response.value(of: "ETag"))
     // Set before the answer is checked, so that the session can be removed if that fails.
     self.resource = resource
@@ -118,7 +118,10 @@ public final class WHIPSession {
     if text.allSatisfy(\.isWhitespace) { throw .emptyAnswer(endpoint.address) }
     let type = response.mediaType
     guard type == nil || type == MediaType.sdp, SessionDescription(answer: text) != nil
-    else { throw .noDescription(endpoint.address, type: type, excerpt: excerpt(of: response)) }
+    else {
+      throw .noDescription(
+        endpoint.address, type: type.map(endpoint.shown), excerpt: excerpt(of: response))
+    }
     return (text, resource, response)
   }
 
@@ -131,14 +134,14 @@ public final class WHIPSession {
       let response = try send(request, until: deadline, stop: stop)
       guard (300..<400).contains(response.status) else { return (response, request.address) }
       guard [307, 308].contains(response.status) else {
-        throw .unusableRedirect(request.address, status: response.status)
+        throw .unusableRedirect(endpoint.shown(request.address), status: response.status)
       }
       guard let location = response.value(of: "Location"),
         let next = request.address.resolving(location)
-      else { throw .unusableLocation(shown(response.value(of: "Location") ?? "")) }
-      guard endpoint.covers(next) else { throw .leadsElsewhere(shown("\(next)")) }
+      else { throw .unusableLocation(endpoint.shown(response.value(of: "Location") ?? "")) }
+      guard endpoint.covers(next) else { throw .leadsElsewhere(endpoint.shown("\(next)")) }
       guard endpoint.mayUse(next), !(request.address.isEncrypted && !next.isEncrypted) else {
-        throw .insecure(next)
+        throw .insecure(endpoint.shown(next))
       }
       request.address = next
     }
@@ -221,7 +224,7 @@ public final class WHIPSession {
     do throws(HTTPError) {
       return try client.send(request, until: deadline, stop: stop)
     } catch {
-      throw .unreachable(request.address, error)
+      throw .unreachable(endpoint.shown(request.address), error)
     }
   }
 
@@ -230,19 +233,14 @@ public final class WHIPSession {
   ) -> WHIPError {
     .refused(
       WHIPRefusal(
-        method: method, address: address, status: response.status,
+        method: method, address: endpoint.shown(address), status: response.status,
         excerpt: excerpt(of: response), hadBearer: endpoint.bearer != nil,
         retryAfter: [429, 503].contains(response.status) ? RetryAfter.wait(in: response) : nil))
   }
 
   /// The beginning of the response body, safe to show.
   private func excerpt(of response: HTTPResponse) -> String {
-    shown(String(decoding: response.body.prefix(1024), as: UTF8.self))
-  }
-
-  /// A text from the endpoint, without the secrets that were sent to it.
-  private func shown(_ text: String) -> String {
-    endpoint.address.redacted(in: endpoint.bearer?.redacted(in: text) ?? text).shortened
+    endpoint.shown(String(decoding: response.body.prefix(16 << 10), as: UTF8.self))
   }
 }
 

@@ -105,6 +105,11 @@
       #expect(other.lines("POST") == ["POST /good bearer=no"])
       let said = try failure("echo", bearer: bearer("s3cret-token"))
       #expect(said.contains("“no: Bearer …”") && !said.contains("s3cret"), "\(said)")
+      // Types and hosts are shown in lower case.
+      let type = try failure("echo-type", bearer: bearer("S3cret-Token"))
+      #expect(type.contains("but with text/…") && !type.contains("s3cret"), "\(type)")
+      let host = try failure("echo-host", bearer: bearer("S3cret-Token"))
+      #expect(host.contains("/echo-host: ") && !host.contains("s3cret"), "\(host)")
     }
 
     @Test func certificateMustBeTrustedAndMatchHost() throws {
