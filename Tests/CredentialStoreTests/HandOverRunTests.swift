@@ -48,7 +48,10 @@ import Testing
       as: UTF8.self)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root reads the memory of a process that forbids it"))
+  @Test(
+    .enabled(
+      if: ProcessFacts.readsProtectedMemory,
+      "only root, if the kernel allows it, reads protected memory"))
   func noProcessHasTheSecretInMemoryAfterTheSession() throws {
     let (run, workerID) = try started()
     let (parent, worker) = (ProcessFacts(run.program.processID), ProcessFacts(workerID))

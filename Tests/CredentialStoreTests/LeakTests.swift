@@ -31,42 +31,24 @@ import Testing
     return (program, pipe.fileHandleForWriting)
   }
 
-  /// Whether the bytes are anywhere in a process's memory, including protected pages.
-  private func memory(of process: Int32, has text: String) throws -> Bool {
-    let memory = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(process)/mem"))
-    defer { try? memory.close() }
-    let wanted = Data(text.utf8)
-    for line in try ProcessFacts(process).mappings {
-      let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap {
-        UInt64($0, radix: 16)
-      }
-      // The kernel's own pages are not readable.
-      guard bounds.count == 2, !line.hasSuffix("[vvar]"), !line.contains("[vsyscall]") else {
-        continue
-      }
-      guard bounds[1] - bounds[0] < 1 << 30, (try? memory.seek(toOffset: bounds[0])) != nil,
-        let bytes = try? memory.read(upToCount: Int(bounds[1] - bounds[0]))
-      else { continue }
-      if bytes.range(of: wanted) != nil { return true }
-    }
-    return false
-  }
-
-  @Test(.enabled(if: geteuid() == 0, "another process's memory is read by root"))
+  @Test(
+    .enabled(
+      if: ProcessFacts.readsProtectedMemory,
+      "only root, if the kernel allows it, reads protected memory"))
   func secretIsInMemoryOnlyWhileItIsHeld() throws {
     let (host, given) = try worker("seal")
     given.write(Data(Self.canary.utf8))
     try given.close()
     try host.waitForOutput("is done")
-    #expect(try !memory(of: host.processID, has: Self.canary))
+    #expect(try !ProcessFacts(host.processID).memoryHolds(Self.canary))
     let (uploader, gate) = try worker("open")
     try uploader.waitForOutput("holds \(Self.canary.utf8.count) bytes")
     // Finding it here shows that the search works.
-    #expect(try memory(of: uploader.processID, has: Self.canary))
-    #expect(try !memory(of: host.processID, has: Self.canary))
+    #expect(try ProcessFacts(uploader.processID).memoryHolds(Self.canary))
+    #expect(try !ProcessFacts(host.processID).memoryHolds(Self.canary))
     try gate.close()
     try uploader.waitForOutput("is done")
-    #expect(try !memory(of: uploader.processID, has: Self.canary))
+    #expect(try !ProcessFacts(uploader.processID).memoryHolds(Self.canary))
     for program in [host, uploader] { try program.end(with: SIGKILL) }
   }
 

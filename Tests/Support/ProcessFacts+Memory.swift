@@ -1,7 +1,20 @@
 import Foundation
+import Glibc
 import Platform
 
 extension ProcessFacts {
+  /// Whether this process may read memory that its owner itself cannot read. It must be root, and
+  /// since Linux 6.12 the kernel may allow that to debuggers alone (`proc_mem.force_override`).
+  package static let readsProtectedMemory: Bool = {
+    // SAFETY: only the kernel reads the page, which nobody else knows.
+    let page = unsafe mmap(nil, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    defer { unsafe munmap(page, 4096) }
+    guard geteuid() == 0, let memory = FileHandle(forReadingAtPath: "/proc/self/mem"),
+      (try? memory.seek(toOffset: UInt64(UInt(bitPattern: page)))) != nil
+    else { return false }
+    return (try? memory.read(upToCount: 1))?.count == 1
+  }()
+
   package func memoryHolds(_ text: String) throws -> Bool { try memoryHolds(Data(text.utf8)) }
 
   /// Whether the process's memory contains these bytes, including pages that it cannot read itself
