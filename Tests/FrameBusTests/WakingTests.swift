@@ -17,13 +17,13 @@ import Testing
       let start = try cursor(of: world)
       let calls = try SystemCalls(of: publisher, during: { try frames(50, of: world) })
       // A busy machine needs fewer wake-ups and sleeps, because the next frame arrives before all
-      // sleep; the test is that there are not many more.
+      // sleep, or before this one ever does; the test is that there are not many more.
       let woken = try 1...Int(cursor(of: world) - start) + 10
       #expect(woken.contains(calls.count("futex", thread: publisher.processID)), "\(calls)")
       #expect(calls.count("sendto", thread: publisher.processID) == 0)
       let middle = try cursor(of: world)
       let own = try SystemCalls(of: subscribers[0], during: { try frames(50, of: world) })
-      let slept = try 1...Int(cursor(of: world) - middle) + 20
+      let slept = try 0...Int(cursor(of: world) - middle) + 20
       #expect(slept.contains(own.count("futex_waitv", thread: subscribers[0].processID)))
       // A publisher that had to wait for it is woken by it.
       #expect(own.waits("futex", thread: subscribers[0].processID) == 0, "\(own)")
