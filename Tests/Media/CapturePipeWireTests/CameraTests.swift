@@ -83,7 +83,7 @@ struct CameraTests {
       }
       let capture = try world.capture()
       let upload = try upload()
-      let node = try camera.node()
+      let node = try camera.node { "\(capture.transcript)\n\(upload.transcript)" }
       // It negotiates the size with PipeWire, but tells it to no other element.
       let reader = try RunningProgram(
         "gst-launch-1.0",
