@@ -240,7 +240,7 @@ public final class WHIPSession {
 
   /// The beginning of the response body, safe to show.
   private func excerpt(of response: HTTPResponse) -> String {
-    endpoint.shown(String(decoding: response.body.prefix(16 << 10), as: UTF8.self))
+    endpoint.shown(String(decoding: response.body, as: UTF8.self))
   }
 }
 
