@@ -9,6 +9,8 @@ let strict: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
   .enableExperimentalFeature("Lifetimes"),
+  // A closure that captures weakly is then not checked for exclusive access at each call.
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 /// Lets tests use internals: scripts/builds sets the variable. Only for the product's modules,
 /// because the compiler then keeps code that it would leave out.

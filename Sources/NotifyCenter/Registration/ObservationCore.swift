@@ -33,9 +33,21 @@ final class ObservationCore: Sendable {
     var reported: UInt64
     var suspensions = 0
     var isReset = false
-    var waiter: CheckedContinuation<Delivery?, Never>?
+    var waiter: Waiter?
     /// The latest claimed poster, and the generation of its post.
     var hint: Registration.Hint?
+  }
+
+  /// A task that waits for a delivery. An object, because the compiler does not know a
+  /// continuation's size: each access to the state would ask the runtime for it.
+  private final class Waiter: Sendable {
+    private let continuation: CheckedContinuation<Delivery?, Never>
+
+    init(_ continuation: CheckedContinuation<Delivery?, Never>) {
+      self.continuation = continuation
+    }
+
+    func resume(returning delivery: Delivery?) { continuation.resume(returning: delivery) }
   }
 
   /// - Parameter observer: nil for an observation by check.
@@ -60,12 +72,10 @@ final class ObservationCore: Sendable {
 
   /// Called on the closures' thread after a post. It runs for each delivery in each process that
   /// was asleep, whose caches are cold, so it allocates no collections.
-  /// - Parameters:
-  ///   - hints: the datagrams' content, of all rows.
-  ///   - row: this name's row.
-  func offer(_ hints: Registration.Hints = Registration.Hints(), ofRow row: Int = 0) {
+  /// - Parameter hint: what a datagram claims of the newest post.
+  func offer(_ hint: Registration.Hint? = nil) {
     let call = state.withLock { state in
-      note(hints, ofRow: row, &state)
+      if let hint { state.hint = hint }
       return notify(&state)
     }
     guard let call else { return }
@@ -73,7 +83,9 @@ final class ObservationCore: Sendable {
     isRunning.store(false, ordering: .releasing)
   }
 
-  private struct Call {
+  /// A closure to call outside the lock. Noncopyable, because the runtime destroys an optional copy,
+  /// by its type's metadata.
+  private struct Call: ~Copyable {
     let handler: @Sendable (Delivery) -> Void
     let delivery: Delivery
   }
@@ -82,12 +94,12 @@ final class ObservationCore: Sendable {
     guard let mode = state.mode, state.suspensions == 0 else { return nil }
     switch mode {
     case .closure(let handler):
-      guard let delivery = takeDelivery(&state) else { return nil }
+      guard let delivery = takeDelivery(&state) else { break }
       // Relaxed: `cancel` reads it under the same lock.
       isRunning.store(true, ordering: .relaxed)
       return Call(handler: handler, delivery: delivery)
     case .sequence:
-      guard let waiter = state.waiter, let delivery = takeDelivery(&state) else { return nil }
+      guard let waiter = state.waiter, let delivery = takeDelivery(&state) else { break }
       state.waiter = nil
       waiter.resume(returning: delivery)
     case .descriptor(let counter):
@@ -103,21 +115,6 @@ final class ObservationCore: Sendable {
     let generation = word.generation
     defer { state.reported = generation }
     return generation != state.reported
-  }
-
-  private func note(_ hints: Registration.Hints, ofRow row: Int, _ state: inout State) {
-    var newest: Registration.Hint?
-    var isDisputed = false
-    hints.forEach(ofRow: row) { hint in
-      if let known = newest, hint.generation <= known.generation {
-        // Two senders claim the same post: the poster is unknown.
-        if hint.generation == known.generation, hint.sender != known.sender { isDisputed = true }
-      } else {
-        newest = hint
-        isDisputed = false
-      }
-    }
-    if let newest { state.hint = isDisputed ? nil : newest }
   }
 
   /// The posts since the last delivery, as one.
@@ -165,7 +162,7 @@ final class ObservationCore: Sendable {
           state.waiter = nil
           if state.mode == nil || Task.isCancelled { return .some(nil) }
           if state.suspensions == 0, let delivery = takeDelivery(&state) { return delivery }
-          state.waiter = continuation
+          state.waiter = Waiter(continuation)
           return nil
         }
         if let answer { continuation.resume(returning: answer) }

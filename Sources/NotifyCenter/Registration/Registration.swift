@@ -16,6 +16,8 @@ final class Registration: Sendable {
   private let onStep: OnStep
   /// Whether bits may stay set until the next owner.
   private let mayLeaveMarks = Atomic<Bool>(false)
+  /// The claims of the datagrams that were drained last.
+  private let hints = Mutex<[Hint]>([])
 
   /// Takes the first registration that no living process has.
   /// - Returns: nil if all in this directory are taken.
@@ -43,6 +45,7 @@ final class Registration: Sendable {
     self.lock = lock
     self.memory = memory
     self.onStep = onStep
+    hints.withLock { $0.reserveCapacity(Self.maximumHints) }
     take()
     epoch.raise()
     onStep?(.epochRaised)
@@ -108,44 +111,30 @@ final class Registration: Sendable {
   struct Hint: Sendable {
     let row: Int
     let generation: UInt64
-    let sender: PeerCredentials
-  }
-
-  /// The claims of a wake-up's datagrams. Allocates nothing, because a woken process has cold
-  /// caches and an allocator touches much memory.
-  struct Hints: Sendable {
-    /// One more than a queue's length. Claims beyond that are dropped.
-    private var hints = InlineArray<12, Hint?>(repeating: nil)
-    private var count = 0
-
-    fileprivate mutating func append(_ hint: Hint) {
-      guard count < hints.count else { return }
-      hints[count] = hint
-      count += 1
-    }
-
-    func forEach(ofRow row: Int, _ body: (Hint) -> Void) {
-      for index in 0..<count {
-        if let hint = hints[index], hint.row == row { body(hint) }
-      }
-    }
+    /// Nil if two senders claim the same post.
+    var sender: PeerCredentials?
   }
 
   /// Limit of datagrams taken per wake-up. A queue has 11 (`net.unix.max_dgram_qlen`), and a flood
   /// must not keep this process from checking generations.
   private static let maximumReceives = 16
+  /// One more than a queue's length. Claims beyond that are dropped.
+  private static let maximumHints = 12
 
   /// Drains the datagrams, then arms: later posts ring again. The caller checks all generations
   /// afterwards, because earlier posts may not have rung.
-  func drainAndArm() -> Hints {
-    var hints = Hints()
-    for _ in 0..<Self.maximumReceives {
-      let mayHaveMore = socket.receive { datagram in
-        guard let words = datagram.words, let sender = datagram.sender, words[0] < UInt64(NC_ROWS)
-        else { return }
-        hints.append(Hint(row: Int(words[0]), generation: words[1], sender: sender))
+  func drainAndArm() {
+    hints.withLock { hints in
+      hints.removeAll(keepingCapacity: true)
+      for _ in 0..<Self.maximumReceives {
+        let mayHaveMore = socket.receive { datagram in
+          guard let words = datagram.words, let sender = datagram.sender,
+            words[0] < UInt64(NC_ROWS), hints.count < Self.maximumHints
+          else { return }
+          hints.append(Hint(row: Int(words[0]), generation: words[1], sender: sender))
+        }
+        if !mayHaveMore { break }
       }
-      if !mayHaveMore { break }
     }
     onStep?(.drained)
     // SYNC post/observe: armed before the generations are read. Sequentially consistent with the
@@ -153,7 +142,23 @@ final class Registration: Sendable {
     _ = memory.incremented64(
       at: RegistrationFile.offset(ofRegistration: number) + Int(NC_SEAT_AT_ARMED))
     onStep?(.armed)
-    return hints
+  }
+
+  /// The claim of the newest post of a row, of the datagrams that were drained last.
+  func hint(ofRow row: Int) -> Hint? {
+    hints.withLock { hints in
+      var newest: Hint?
+      for hint in hints where hint.row == row {
+        if let known = newest, hint.generation <= known.generation {
+          if hint.generation == known.generation, hint.sender != known.sender {
+            newest?.sender = nil
+          }
+        } else {
+          newest = hint
+        }
+      }
+      return newest
+    }
   }
 
   /// Whether posters can still reach it: its file is mapped, and its socket has its name.

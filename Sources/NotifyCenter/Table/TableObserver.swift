@@ -97,7 +97,8 @@ final class TableObserver: Sendable {
     let token = try NotifyError.attempt { () throws(SystemError) in
       // The registration ends when the loop has released it.
       try loop.add(registration.descriptor, .readable) { [weak self] _ in
-        self?.checkForPosts(registration.drainAndArm())
+        registration.drainAndArm()
+        self?.checkForPosts(rungBy: registration)
       }
     }
     return Listener(registration: registration, token: token)
@@ -117,7 +118,7 @@ final class TableObserver: Sendable {
       guard let self else { return }
       // Cleared first, because a later post must queue another check.
       isCheckDue.store(false, ordering: .sequentiallyConsistent)
-      checkForPosts(Registration.Hints())
+      checkForPosts()
     }
   }
 
@@ -129,8 +130,8 @@ final class TableObserver: Sendable {
 
   /// Offers posts since the last check to their observations. After a ring, the registration was
   /// drained and armed before this; then the thread may sleep.
-  private func checkForPosts(_ hints: Registration.Hints) {
-    // Seldom more than one, which takes no allocation: as in `Registration.Hints`.
+  private func checkForPosts(rungBy registration: Registration? = nil) {
+    // Seldom more than one, which takes no allocation: a woken process has cold caches.
     let (first, others) = state.withLock { state -> (Due?, [Due]) in
       var first: Due?
       var others: [Due] = []
@@ -145,12 +146,13 @@ final class TableObserver: Sendable {
       }
       return (first, others)
     }
-    if let first { offer(first, hints) }
-    for due in others { offer(due, hints) }
+    if let first { offer(first, registration) }
+    for due in others { offer(due, registration) }
   }
 
-  private func offer(_ due: Due, _ hints: Registration.Hints) {
-    for observation in due.observations { observation.offer(hints, ofRow: due.row) }
+  private func offer(_ due: Due, _ registration: Registration?) {
+    let hint = registration?.hint(ofRow: due.row)
+    for observation in due.observations { observation.offer(hint) }
   }
 
   /// Marks the row of a name whose row has changed since the last check, because the name is new or
@@ -185,7 +187,7 @@ final class TableObserver: Sendable {
     if isIdle { return }
     if table.memory.isLost { try? table.makeWhole() }
     renewRegistration()
-    checkForPosts(Registration.Hints())
+    checkForPosts()
     recheckLater()
   }
 

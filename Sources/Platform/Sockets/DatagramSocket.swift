@@ -70,7 +70,7 @@ package struct DatagramSocket: ~Copyable, Sendable {
   /// - Returns: whether there may be more.
   package borrowing func receive(_ body: (Received) -> Void) -> Bool {
     let most = Int(LINUX_DATAGRAMS_AT_ONCE)
-    var datagrams = InlineArray<4, linux_datagram>(repeating: linux_datagram())
+    var datagrams = InlineArray<2, linux_datagram>(repeating: linux_datagram())
     var span = datagrams.mutableSpan
     while true {
       // SAFETY: the call writes at most as many as there is room for.

@@ -13,7 +13,7 @@ int linux_connect_node(int socket, int node);
 /// send(2) of 64-bit words, with MSG_DONTWAIT | MSG_NOSIGNAL.
 ssize_t linux_send_words(int socket, const uint64_t *words, unsigned count);
 
-enum { LINUX_DATAGRAM_WORDS = 2, LINUX_DATAGRAMS_AT_ONCE = 4 };
+enum { LINUX_DATAGRAM_WORDS = 2, LINUX_DATAGRAMS_AT_ONCE = 2 };
 /// A datagram, cut to its first words. `uid` is UINT32_MAX if the kernel named no sender
 /// (SCM_CREDENTIALS).
 struct linux_datagram {
