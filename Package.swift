@@ -406,7 +406,7 @@ let package = Package(
     worker("BusWorker", ["FrameBus", "AppGroup"]),
     worker("Prover", ["FrameBus", "AppGroup", "TestSupport"]),
     cProgram("HostileMember", ["CFrameLayout"]), cProgram("SemaphorePeer", ["CSemaphoreLayout"]),
-    tests("ProofTests", ["FrameBus", "AppGroup", "Prover", "HostileMember"]),
+    tests("ProofTests", ["FrameBus", "AppGroup", "Prover", "HostileMember", "NotifyWorker"]),
     tests(
       "GroupSemaphoresTests",
       ["GroupSemaphores", "AppGroup", "CSemaphoreLayout", "SemaphoreWorker", "SemaphorePeer"]),

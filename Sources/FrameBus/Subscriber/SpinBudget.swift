@@ -4,12 +4,15 @@ import Platform
 ///
 /// Spinning pays only if the next frame comes sooner than a sleeping core wakes (20…60 µs), and
 /// only on an otherwise idle core. The budget grows while spinning succeeds and shrinks while it
-/// fails, so a 60 fps stream costs almost no spinning and a fast one no wake-ups. A spin that took
-/// much longer than expected was interrupted: another thread needs the core, perhaps the publisher,
-/// so spinning pauses. A single core never spins.
+/// fails; the least of it is then spent on one wait of a few. So a 60 fps stream costs almost no
+/// spinning and a fast one no wake-ups. A spin that took much longer than expected was interrupted:
+/// another thread needs the core, perhaps the publisher, so spinning pauses. A single core never
+/// spins.
 struct SpinBudget {
   private static let least = 16
   private static let most = 4096
+  /// Number of waits without spinning after the least spin has failed.
+  private static let shortRest = 7
   /// Number of waits without spinning after an interruption.
   private static let rest = 64
   /// Longer spins were interrupted: a scheduler's time slice exceeds this.
@@ -37,8 +40,12 @@ struct SpinBudget {
       }
       spinHint()
     }
+    if turns > Self.least {
+      turns /= 2
+    } else {
+      restLeft = Self.shortRest
+    }
     if start != 0, monotonicNowNs() - start > Self.interruptionNs { restLeft = Self.rest }
-    turns = turns > Self.least ? turns / 2 : turns
     return false
   }
 }

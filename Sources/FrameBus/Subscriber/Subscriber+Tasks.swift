@@ -44,7 +44,7 @@ extension Subscriber {
     let isWatched = listen(to: attachment, on: EventLoop.current ?? (try? EventLoop.shared()))
     _ = attachment.prepareToSleep(Int32(FB_WAITING_BELL))
     if !hasNews(attachment) {
-      let end = isWatched ? deadline : min(deadline, .after(Self.longestSleep))
+      let end = isWatched ? deadline : min(deadline, .afterNs(Self.longestSleepNs))
       await doorbell.suspend(since: bell, until: end)
     }
     if eventSource == nil { attachment.endSleep() }

@@ -129,7 +129,8 @@ extension Subscriber {
     // SAFETY: the board is mapped as long as the attachment.
     let wasWoken = unsafe sleepOnFutexes(
       shared: attachment.board.wake.futex, expecting: wake,
-      privates: (doorbell.word, bell), stop?.word, until: min(deadline, .after(Self.longestSleep)))
+      privates: (doorbell.word, bell), stop?.word,
+      until: min(deadline, .afterNs(Self.longestSleepNs)))
     // A frame came without a wake-up.
     if !wasWoken, attachment.cursor > position { futexCannotBeTrusted = true }
     // Relaxed: only compared with its earlier value.
@@ -151,7 +152,7 @@ extension Subscriber {
   /// read-only, can move its sleepers to another word (`FUTEX_CMP_REQUEUE`), or wait there in a way
   /// that makes waking fail (`FUTEX_WAIT_REQUEUE_PI`). A subscriber that detects this waits for its
   /// private bell from then on. Mistaking a late wake-up for a stolen one costs only speed.
-  static let longestSleep: Duration = .milliseconds(250)
+  static let longestSleepNs: UInt64 = 250_000_000
 
   private mutating func spin(
     _ attachment: Attachment, _ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
@@ -199,7 +200,7 @@ extension Subscriber {
     _ = attachment.prepareToSleep(Int32(FB_WAITING_BELL))
     defer { attachment.endSleep() }
     guard !hasNews(attachment) else { return }
-    let end = isWatched ? deadline : min(deadline, .after(Self.longestSleep))
+    let end = isWatched ? deadline : min(deadline, .afterNs(Self.longestSleepNs))
     doorbell.sleep(since: bell, stop: stop, until: end)
   }
 

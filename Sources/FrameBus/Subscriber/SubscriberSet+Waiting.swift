@@ -44,7 +44,7 @@ extension SubscriberSet {
       announce(FB_WAITING_BELL)
       if !hasNews {
         await hub.suspend(
-          since: bell, until: isWatched ? end : min(end, .after(Subscriber.longestSleep)))
+          since: bell, until: isWatched ? end : min(end, .afterNs(Subscriber.longestSleepNs)))
       }
       endSleep()
     }
@@ -106,7 +106,7 @@ extension SubscriberSet {
     guard !hasNews else { return }
     words.add(hub.word, expecting: bell)
     if let stop { words.add(stop.word, expecting: 0) }
-    if words.sleep(until: min(deadline, .after(Subscriber.longestSleep))) {
+    if words.sleep(until: min(deadline, .afterNs(Subscriber.longestSleepNs))) {
       let isCauseless = !hasNews && hub.word.load() == bell && stop?.isRaised != true
       wakesWithoutCause = isCauseless ? wakesWithoutCause + 1 : 0
       if wakesWithoutCause > Subscriber.maximumCauselessWakes {

@@ -55,7 +55,7 @@ public struct Deadline: Hashable, Comparable, Sendable {
     return sum.overflow ? .never : Deadline(monotonicNs: sum.partialValue)
   }
 
-  public var isPast: Bool { monotonicNs <= monotonicNowNs() }
+  public var isPast: Bool { self != .never && monotonicNs <= monotonicNowNs() }
 }
 
 extension Duration {

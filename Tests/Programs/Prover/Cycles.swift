@@ -4,9 +4,10 @@ import TestSupport
 import WorkerSupport
 
 /// Repeatedly starts a child that attaches, holds a frame and is killed: afterwards the publisher's
-/// resources are as before. The same for publishers that die under one subscriber.
+/// resources are as before. The same for publishers that die under one subscriber, and for posters
+/// and observers of a notification.
 ///
-/// Settings: `count` (of subscribers; a tenth as many publishers die).
+/// Settings: `count` (of subscribers; a tenth as many of each other kind die).
 struct Cycles {
   private let count: Int
 
@@ -15,6 +16,8 @@ struct Cycles {
   func run() throws {
     try killSubscribers()
     try killPublishers()
+    try killPosters()
+    try killObservers()
   }
 
   private func killSubscribers() throws {
@@ -34,7 +37,7 @@ struct Cycles {
   private func killPublishers() throws {
     let world = try ProofWorld()
     let subscriber = try world.start("subscribe", ["role=keepLatest"])
-    try expectNoTrace(of: max(count / 10, 1), "publishers", in: world, on: subscriber) {
+    try expectNoTrace(of: tenth, "publishers", in: world, on: subscriber) {
       let publisher = try world.start("publish", ["role=keepLatest", "intervalUs=100"])
       try publisher.waitForOutput("publishing")
       try waitUntil("the subscriber has come") {
@@ -43,6 +46,34 @@ struct Cycles {
       _ = try publisher.end(with: Signal.kill)
     }
   }
+
+  private func killPosters() throws {
+    let world = try ProofWorld()
+    let observer = try world.startNotifying("observe", ["until=\(Int.max)"])
+    try observer.waitForOutput("ready")
+    try expectNoTrace(of: tenth, "posters", in: world, on: observer) {
+      let poster = try world.startNotifying("post", ["count=10", "hold=1"])
+      try poster.waitForOutput("posted")
+      _ = try poster.end(with: Signal.kill)
+    }
+  }
+
+  private func killObservers() throws {
+    let world = try ProofWorld()
+    let poster = try world.startNotifying("post", ["count=\(Int.max)", "pauseUs=500"])
+    try poster.waitForOutput("ready")
+    // One of them lives whenever the poster's descriptors are counted: it keeps the socket of an
+    // observer that died awake, for which it need not ring, until the next one takes its place.
+    var living = try world.startNotifying("observe", [])
+    try living.waitForOutput("delivery")
+    try expectNoTrace(of: tenth, "observers", in: world, on: poster) {
+      _ = try living.end(with: Signal.kill)
+      living = try world.startNotifying("observe", [])
+      try living.waitForOutput("delivery")
+    }
+  }
+
+  private var tenth: Int { max(count / 10, 1) }
 
   /// Repeats a cycle, and compares what a process and the container have afterwards and before.
   private func expectNoTrace(
@@ -87,5 +118,12 @@ struct MemoryUse: CustomStringConvertible {
 
   var description: String {
     "\(residentBytes >> 10) KiB resident, \(memoryFileBytes >> 10) KiB of memory files"
+  }
+}
+
+extension ProofWorld {
+  /// Starts an observer or a poster of a notification.
+  fileprivate func startNotifying(_ work: String, _ settings: [String]) throws -> RunningProgram {
+    try RunningProgram("NotifyWorker", [work, rootPath, Self.groupName, "frame"] + settings)
   }
 }
