@@ -83,8 +83,8 @@ final class ObservationCore: Sendable {
     isRunning.store(false, ordering: .releasing)
   }
 
-  /// A closure to call outside the lock. Noncopyable, because the runtime destroys an optional copy,
-  /// by its type's metadata.
+  /// A closure to call outside the lock. Noncopyable, because the runtime would destroy an optional
+  /// of a copyable one by its type's metadata.
   private struct Call: ~Copyable {
     let handler: @Sendable (Delivery) -> Void
     let delivery: Delivery

@@ -62,7 +62,7 @@ struct Cycles {
     let world = try ProofWorld()
     let poster = try world.startNotifying("post", ["count=\(Int.max)", "pauseUs=500"])
     try poster.waitForOutput("ready")
-    // With so many others, the poster has its wake thread from the start.
+    // With three others, the poster has its wake thread from the start.
     let others = try world.startNotifying("crowd", ["centers=3", "until=\(Int.max)"])
     try others.waitForOutput("ready")
     // One of them lives whenever the poster's descriptors are counted: it keeps the socket of an
