@@ -5,9 +5,9 @@ import Platform
 /// Spinning pays only if the next frame comes sooner than a sleeping core wakes (20…60 µs), and
 /// only on an otherwise idle core. The budget grows while spinning succeeds and shrinks while it
 /// fails; once the least has failed, only one wait in eight spins. So a 60 fps stream costs almost
-/// no spinning and a fast one no wake-ups. A spin that took much longer than expected was interrupted:
-/// another thread needs the core, perhaps the publisher, so spinning pauses. A single core never
-/// spins.
+/// no spinning and a fast one no wake-ups. A spin that took much longer than expected was
+/// interrupted: another thread needs the core, perhaps the publisher, so spinning pauses. A single
+/// core never spins.
 struct SpinBudget {
   private static let least = 16
   private static let most = 4096
